@@ -1,0 +1,68 @@
+"""One exception tree.
+
+Every error that deepnb raises on purpose is a `DeepnbError`; its message says what happened
+and what to do next.
+
+DeepnbError
+├── MissingExtraError      an optional package is not installed (also an ImportError)
+├── ModelError             a model could not be chosen, loaded, called or replayed
+│   ├── UnknownModelError      no such provider, model or file
+│   └── UnrecordedRequestError a replayed model was asked something that was not recorded
+├── AgentError             an agent could not be built
+│   ├── UnknownAgentError      no agent of that name is registered
+│   └── SubagentError          a subagent's description is malformed
+├── PathError              a path is malformed, or would leave its root (also a ValueError)
+├── RunConfigError         a run lacks the configuration that its agent needs
+└── AnswerError            an answer does not fit the question it is for
+"""
+
+from __future__ import annotations
+
+
+class DeepnbError(Exception):
+    """Anything that went wrong in a way deepnb knows and can explain."""
+
+
+class MissingExtraError(DeepnbError, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, install: str) -> None:
+        super().__init__(f"{package} is needed here and not installed. Run: pip install {install}")
+        self.package = package
+        self.install = install
+
+
+class ModelError(DeepnbError):
+    """A model could not be chosen, loaded, called or replayed."""
+
+
+class UnknownModelError(ModelError):
+    """No such provider, model or model file."""
+
+
+class UnrecordedRequestError(ModelError):
+    """A replayed model was asked something that is not in its cassette."""
+
+
+class AgentError(DeepnbError):
+    """An agent could not be built."""
+
+
+class UnknownAgentError(AgentError):
+    """No agent of that name is registered."""
+
+
+class SubagentError(AgentError):
+    """A subagent's description is malformed."""
+
+
+class PathError(DeepnbError, ValueError):
+    """A path is malformed, or would leave its root."""
+
+
+class RunConfigError(DeepnbError):
+    """A run lacks the configuration that its agent needs, or it is malformed."""
+
+
+class AnswerError(DeepnbError):
+    """An answer does not fit the question it is for."""
