@@ -1,0 +1,145 @@
+"""Which model is chosen, by which rule, and what happens when there is none such."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+
+from deepnb import models
+from deepnb.errors import DeepnbError, MissingExtraError, ModelError, UnknownModelError
+from deepnb.models.resolve import _PROVIDER_KEYS
+from deepnb.testing import ScriptedModel, allow_model_calls
+from tests.loopback import model_server
+
+
+def test_with_nothing_configured_it_is_offline():
+    assert str(models.explain()) == "offline (no model is configured)"
+    assert isinstance(models.resolve(), models.OfflineModel)
+
+
+def test_a_model_is_itself():
+    model = ScriptedModel([])
+    assert models.resolve(model) is model
+    assert models.explain(model).spec == "ScriptedModel"
+
+
+def test_the_rules_in_their_order(monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "k" * 20)
+    assert models.explain() == models.Choice(
+        "offline", "GROQ_API_KEY is set, but langchain-groq is not installed"
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
+    assert models.explain().rule == "OPENAI_API_KEY is set"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k" * 20)
+    assert models.explain().rule == "ANTHROPIC_API_KEY is set"
+    monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", "ollama")
+    monkeypatch.setenv("OLLAMA_MODEL_NAME", "qwen3")
+    assert models.explain().spec == "ollama:qwen3"
+    monkeypatch.setenv("DEEPNB_MODEL", "offline")
+    assert models.explain() == models.Choice("offline", "DEEPNB_MODEL is set")
+    models.roles["main"] = "lm-studio:phi"
+    assert models.explain() == models.Choice("lm-studio:phi", "deepnb.models.roles['main']")
+    assert models.explain("openai:gpt-5") == models.Choice("openai:gpt-5", "asked for by name")
+
+
+def test_what_is_explained_is_what_is_resolved(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k" * 20)
+    assert models.resolve().model == models.explain().spec.partition(":")[2]
+
+
+def test_an_empty_variable_is_not_set(monkeypatch):
+    monkeypatch.setenv("DEEPNB_MODEL", "")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    assert models.explain().spec == "offline"
+
+
+def test_a_subagent_has_its_own_model_its_roles_or_its_parents():
+    parent, given, mapped = ScriptedModel([]), ScriptedModel([]), ScriptedModel([])
+    models.roles["critic"] = mapped
+    assert models.for_subagent("critic", given, parent) is given
+    assert models.for_subagent("critic", None, parent) is mapped
+    assert models.for_subagent("researcher", None, parent) is parent
+
+
+def test_ollama_is_reached_where_its_variables_say(monkeypatch):
+    with model_server("hello from ollama") as server, allow_model_calls():
+        monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", "ollama")
+        monkeypatch.setenv("OLLAMA_MODEL_NAME", "qwen3")
+        monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
+        assert models.resolve().invoke("hi").text == "hello from ollama"
+        monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+        monkeypatch.setenv("OLLAMA_BASE_URL", server.url)
+        assert models.resolve("ollama:phi").invoke("hi").text == "hello from ollama"
+    assert [request["model"] for request in server.requests] == ["qwen3", "phi"]
+
+
+def test_lm_studio_is_reached_where_its_variables_say(monkeypatch):
+    with model_server("hello from lm studio") as server, allow_model_calls():
+        monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", "lm-studio")
+        monkeypatch.setenv("LM_STUDIO_MODEL_NAME", "phi-4")
+        monkeypatch.setenv("LM_STUDIO_BASE_URL", f"{server.url}/v1")
+        assert models.resolve().invoke("hi").text == "hello from lm studio"
+        monkeypatch.setenv("LM_STUDIO_API_KEY", "secret")
+        models.resolve("lm-studio:other").invoke("hi")
+    first, second = server.requests
+    assert (first["path"], first["model"]) == ("/v1/chat/completions", "phi-4")
+    assert (second["model"], second["key"]) == ("other", "Bearer secret")
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("antropic:claude", UnknownModelError, "Did you mean 'anthropic'"),
+        ("nonsense", UnknownModelError, "provider:model"),
+        ("", UnknownModelError, "names no model"),
+        ("anthropic:", UnknownModelError, "names no model"),
+        ("ollama:", UnknownModelError, "names no model"),
+        ("mistralai:large", MissingExtraError, "pip install langchain-mistralai"),
+        ("openai:gpt-5", ModelError, "OPENAI_API_KEY"),
+        ("google_genai:gemini-flash-latest", ModelError, "GOOGLE_API_KEY"),
+        ("local:/nowhere/x.gguf", UnknownModelError, "/nowhere/x.gguf"),
+    ],
+)
+def test_what_cannot_be_resolved_is_one_clear_error(spec, error, message):
+    with pytest.raises(error, match=message):
+        models.resolve(spec)
+
+
+def test_an_unknown_provider_variable_is_a_clear_error(monkeypatch):
+    monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", "olama")
+    with pytest.raises(UnknownModelError, match="'ollama' or 'lm-studio'"):
+        models.resolve()
+
+
+def test_a_provider_without_a_model_name_is_a_clear_error(monkeypatch):
+    monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", "ollama")
+    with pytest.raises(UnknownModelError, match="Set OLLAMA_MODEL_NAME"):
+        models.explain()
+
+
+def test_a_key_is_not_in_an_error(monkeypatch):
+    monkeypatch.setenv("LM_STUDIO_API_KEY", "very-secret-key")
+    monkeypatch.setenv("LM_STUDIO_BASE_URL", "not a url")
+    try:
+        shown = repr(models.resolve("lm-studio:x"))
+    except DeepnbError as error:
+        shown = str(error)
+    assert "very-secret-key" not in shown
+
+
+def test_the_default_models_exist_and_are_not_about_to_end():
+    from anthropic.resources.messages.messages import DEPRECATED_MODELS
+    from langchain_anthropic.data._profiles import _PROFILES as ANTHROPIC
+    from langchain_google_genai.data._profiles import _PROFILES as GOOGLE
+    from langchain_openai.data._profiles import _PROFILES as OPENAI
+
+    known = {"anthropic": ANTHROPIC, "openai": OPENAI, "google_genai": GOOGLE}
+    for _, _, spec in _PROVIDER_KEYS:
+        provider, _, name = spec.partition(":")
+        if provider in known:
+            assert known[provider][name]["tool_calling"]
+            assert name not in DEPRECATED_MODELS
+
+
+def test_resolve_gives_chat_models():
+    assert isinstance(models.resolve("anthropic:claude-sonnet-5-5"), BaseChatModel)
