@@ -127,7 +127,8 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        time.sleep(self.delay)
+        if self.delay:
+            time.sleep(self.delay)
         return _result(self._next(messages, kwargs))
 
     async def _agenerate(
@@ -137,7 +138,8 @@ class ScriptedModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        await asyncio.sleep(self.delay)
+        if self.delay:
+            await asyncio.sleep(self.delay)
         return _result(self._next(messages, kwargs))
 
     def _stream(

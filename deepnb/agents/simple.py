@@ -1,0 +1,46 @@
+"""The simple agent: a model and the files it may look into, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deepagents.middleware import FilesystemMiddleware
+from langchain.agents import create_agent
+
+from deepnb.agents.state import State
+from deepnb.files import mounts
+from deepnb.middleware.tool_calls import ToolCallsMiddleware
+from deepnb.models import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import Checkpointer
+
+    from deepnb.files import Folder
+
+
+def build(
+    *,
+    model: str | BaseChatModel | None = None,
+    tools: Sequence[Any] = (),
+    workspace: str | Path | Folder | None = None,
+    system_prompt: str | None = None,
+    checkpointer: Checkpointer | None = None,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Build an agent that reads, searches and answers; it can change no file."""
+    files = FilesystemMiddleware(
+        backend=mounts(workspace=workspace), tools=["ls", "read_file", "glob", "grep"]
+    )
+    return create_agent(
+        resolve(model),
+        tools,
+        system_prompt=system_prompt,
+        middleware=[files, ToolCallsMiddleware()],
+        state_schema=State,
+        checkpointer=checkpointer,
+        name="simple",
+    )

@@ -1,0 +1,183 @@
+"""A cap on model calls, tokens and money, over an agent and all its subagents together.
+
+At the limit the run does not die: it asks, with a `budget_exhausted` question, and goes on when
+the limit is raised or ends in an orderly way when it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from langchain.agents.middleware import AgentMiddleware, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage
+from langgraph.config import get_config
+
+from deepnb.errors import ModelError
+from deepnb.interrupts import BudgetAnswer, BudgetRequest, ask
+from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Unit
+from deepnb.middleware.tokens import TokenCounter
+from deepnb.models.prices import model_name, price
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from langchain.agents.middleware import ModelRequest
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.runtime import Runtime
+
+STOPPED = "Stopped here: the budget is used up, and it was not raised."
+_REPLY_ALLOWANCE = 1_000
+"""Tokens to reserve for a reply where the model has no `max_tokens` to go by."""
+
+
+class Budget(AgentMiddleware[Any, Any, Any]):
+    """Limit what the runs of one thread may spend.
+
+    Give the same object to an agent as `create_deep_agent(budget=...)`: its declared subagents
+    and its summaries are then charged to it too. A subagent that you compiled yourself is charged
+    if you built it with this object as well. Runs without a thread share one account.
+
+    Args:
+        calls: How many model calls.
+        tokens: How many tokens, in and out.
+        usd: How many US dollars.
+        prices: Dollars per million tokens (in, out) by model name, where the price list is silent.
+        ledger: Where to keep the account; left out, in memory.
+    """
+
+    def __init__(
+        self,
+        *,
+        calls: int | None = None,
+        tokens: int | None = None,
+        usd: float | None = None,
+        prices: Mapping[str, tuple[float, float]] | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        super().__init__()
+        given: dict[Unit, float | None] = {"calls": calls, "tokens": tokens, "usd": usd}
+        self.limits: dict[Unit, float] = {u: n for u, n in given.items() if n is not None}
+        self.prices = dict(prices or {})
+        self.ledger = ledger or Ledger()
+        self._count = TokenCounter()
+
+    def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """Let a new run ask again where an earlier one was stopped."""
+        if "|" not in get_config()["configurable"].get("checkpoint_ns", ""):  # not in a subagent
+            self.ledger.resume(_scope())
+
+    async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> None:
+        """As `before_agent`: nothing here waits."""
+        self.before_agent(state, runtime)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Reserve, call, settle."""
+        charge = self.reserve(request.model, _messages(request), request.tools)
+        if charge is None:
+            return ModelResponse(result=[AIMessage(STOPPED)])
+        with charge:
+            response = handler(request)
+            charge.reply = response.result
+        return response
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Reserve, call, settle."""
+        charge = self.reserve(request.model, _messages(request), request.tools)
+        if charge is None:
+            return ModelResponse(result=[AIMessage(STOPPED)])
+        with charge:
+            response = await handler(request)
+            charge.reply = response.result
+        return response
+
+    def reserve(
+        self, model: BaseChatModel, messages: Sequence[BaseMessage], tools: Sequence[Any] = ()
+    ) -> Charge | None:
+        """Enter a call before it is made; None if the person would rather stop.
+
+        Asks as often as it takes: after a resume the node runs again from its start, and
+        meanwhile a subagent beside it may have spent what an answer had allowed.
+        """
+        scope = _scope()
+        tokens_in = self._count(messages, tools)
+        longest = getattr(model, "max_tokens", None)
+        most = self._cost(
+            model, tokens_in, longest if isinstance(longest, int) else _REPLY_ALLOWANCE
+        )
+        while isinstance(entry := self.ledger.reserve(scope, most, self.limits), Exhausted):
+            self._ask(scope, entry)
+        return None if entry is None else Charge(self, entry, model, tokens_in)
+
+    def settle(self, charge: Charge) -> None:
+        """Enter what the call did cost: a failed one counts as a call, and no more."""
+        usage = next((m.usage_metadata for m in charge.reply if isinstance(m, AIMessage)), None)
+        if usage:
+            cost = self._cost(charge.model, usage["input_tokens"], usage["output_tokens"])
+        elif charge.reply:
+            cost = self._cost(charge.model, charge.tokens_in, self._count(charge.reply))
+        else:
+            cost = Amount(calls=1)
+        self.ledger.settle(charge.entry, cost)
+
+    def _ask(self, scope: str, exhausted: Exhausted) -> None:
+        request: BudgetRequest = {
+            "type": "budget_exhausted",
+            "unit": exhausted.unit,
+            "limit": exhausted.limit,
+            "spent": exhausted.spent,
+        }
+        answer = ask(request, BudgetAnswer)
+        if answer.raise_to is None:
+            self.ledger.stop(scope)
+        else:
+            self.ledger.raise_limit(scope, exhausted.unit, answer.raise_to)
+
+    def _cost(self, model: BaseChatModel, tokens_in: int, tokens_out: int) -> Amount:
+        usd = self._price(model, tokens_in, tokens_out) if "usd" in self.limits else 0.0
+        return Amount(calls=1, tokens=tokens_in + tokens_out, usd=usd)
+
+    def _price(self, model: BaseChatModel, tokens_in: int, tokens_out: int) -> float:
+        name = model_name(model)
+        if name in self.prices:
+            per_in, per_out = self.prices[name]
+            return (tokens_in * per_in + tokens_out * per_out) / 1_000_000
+        known = price(model, tokens_in, tokens_out)
+        if known is None:
+            raise ModelError(
+                f"No price is known for {name}, so a limit in dollars cannot be kept. Limit calls "
+                f"or tokens instead, or pass prices={{{name!r}: (dollars per million tokens in, "
+                "dollars per million out)}."
+            )
+        return known
+
+
+@dataclass
+class Charge:
+    """A model call that is being paid for; `with` settles it, whatever happens inside."""
+
+    budget: Budget
+    entry: int
+    model: BaseChatModel
+    tokens_in: int
+    reply: Sequence[BaseMessage] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.budget.settle(self)
+
+
+def _messages(request: ModelRequest[Any]) -> list[BaseMessage]:
+    return [*([request.system_message] if request.system_message else []), *request.messages]
+
+
+def _scope() -> str:
+    return str(get_config()["configurable"].get("thread_id") or "")

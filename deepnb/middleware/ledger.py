@@ -1,0 +1,135 @@
+"""What model calls may cost and have cost, outside the graph's state.
+
+Subagents work on copies of the state, so that a counter kept there would be overspent by each
+and then collide. A ledger is one table that all of them share: a call reserves the most it may
+cost before it is made, and settles for what it did cost afterwards. It is SQLite, in memory or in
+a file, so that a budget outlives the kernel where a session wants that.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Unit = Literal["calls", "tokens", "usd"]
+
+
+@dataclass(frozen=True)
+class Amount:
+    """So many model calls, tokens and dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """A limit that a call would break."""
+
+    unit: Unit
+    limit: float
+    spent: float
+
+
+class Ledger:
+    """Reservations, spending and raised limits per scope; safe for threads.
+
+    Args:
+        path: A file to keep it in; left out, it lives as long as this object.
+    """
+
+    def __init__(self, path: str | Path = ":memory:") -> None:
+        # Autocommit, and one lock: what happens in between is arithmetic on a handful of rows.
+        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._lock = threading.Lock()
+        with self._transaction() as db:
+            db.execute(
+                "CREATE TABLE IF NOT EXISTS entry (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, "
+                "calls INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL)"
+            )
+            db.execute("CREATE INDEX IF NOT EXISTS entry_scope ON entry (scope)")
+            db.execute(
+                "CREATE TABLE IF NOT EXISTS raised (scope TEXT, unit TEXT, value REAL NOT NULL, "
+                "PRIMARY KEY (scope, unit))"
+            )
+            db.execute("CREATE TABLE IF NOT EXISTS stopped (scope TEXT PRIMARY KEY)")
+
+    def reserve(
+        self, scope: str, most: Amount, limits: Mapping[Unit, float]
+    ) -> int | Exhausted | None:
+        """Enter a call at the most it may cost, or say which limit that would break.
+
+        None if the run was stopped.
+        """
+        with self._transaction() as db:
+            if db.execute("SELECT 1 FROM stopped WHERE scope = ?", (scope,)).fetchone():
+                return None
+            spent = self._spent(db, scope)
+            raised = dict(db.execute("SELECT unit, value FROM raised WHERE scope = ?", (scope,)))
+            for unit, given in limits.items():
+                limit = max(given, raised.get(unit, 0))
+                if getattr(spent, unit) + getattr(most, unit) > limit:
+                    return Exhausted(unit, limit, getattr(spent, unit))
+            cursor = db.execute(
+                "INSERT INTO entry (scope, calls, tokens, usd) VALUES (?, ?, ?, ?)",
+                (scope, most.calls, most.tokens, most.usd),
+            )
+            return cursor.lastrowid or 0
+
+    def settle(self, entry: int, cost: Amount) -> None:
+        """Replace a reservation by what the call did cost."""
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE entry SET calls = ?, tokens = ?, usd = ? WHERE id = ?",
+                (cost.calls, cost.tokens, cost.usd, entry),
+            )
+
+    def spent(self, scope: str) -> Amount:
+        """Give what a scope has spent and reserved."""
+        with self._transaction() as db:
+            return self._spent(db, scope)
+
+    def raise_limit(self, scope: str, unit: Unit, value: float) -> None:
+        """Allow more; a limit is never lowered this way, so that saying it twice does no harm."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO raised VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
+                "SET value = max(value, excluded.value)",
+                (scope, unit, value),
+            )
+            db.execute("DELETE FROM stopped WHERE scope = ?", (scope,))
+
+    def stop(self, scope: str) -> None:
+        """Let no further call of this run be made."""
+        with self._transaction() as db:
+            db.execute("INSERT OR IGNORE INTO stopped VALUES (?)", (scope,))
+
+    def resume(self, scope: str) -> None:
+        """Let a new run ask again."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM stopped WHERE scope = ?", (scope,))
+
+    @staticmethod
+    def _spent(db: sqlite3.Cursor, scope: str) -> Amount:
+        query = "SELECT sum(calls), sum(tokens), sum(usd) FROM entry WHERE scope = ?"
+        calls, tokens, usd = db.execute(query, (scope,)).fetchone()
+        return Amount(calls or 0, tokens or 0, usd or 0.0)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Cursor]:
+        with self._lock, closing(self._db.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+            except BaseException:
+                cursor.execute("ROLLBACK")
+                raise
+            cursor.execute("COMMIT")

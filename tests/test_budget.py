@@ -1,0 +1,242 @@
+"""A cap that holds over all subagents, and asks instead of dying."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+import deepnb
+from deepnb.errors import ModelError
+from deepnb.middleware.budget import STOPPED
+from deepnb.middleware.ledger import Amount, Exhausted, Ledger
+from deepnb.testing import ScriptedModel, call
+
+THREAD = {"configurable": {"thread_id": "1"}}
+REQUEST = {"messages": [("user", "go")]}
+
+
+def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+def pinging(times):
+    return ScriptedModel([*[call("ping")] * times, "done"])
+
+
+def agent(model, budget, **options):
+    return deepnb.create_deep_agent(
+        model, [ping], budget=budget, checkpointer=InMemorySaver(), **options
+    )
+
+
+def said(result):
+    return result["messages"][-1].text
+
+
+def test_at_the_limit_it_asks_and_goes_on_where_it_was():
+    model = pinging(4)
+    graph = agent(model, deepnb.Budget(calls=3))
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]
+    assert question.value == {
+        "type": "budget_exhausted",
+        "unit": "calls",
+        "limit": 3,
+        "spent": 3,
+    }
+    assert len(model.calls) == 3
+    assert said(graph.invoke(Command(resume={"raise_to": 5}), THREAD)) == "done"
+    assert len(model.calls) == 5
+
+
+def test_it_asks_again_at_the_new_limit():
+    model = pinging(9)
+    graph = agent(model, deepnb.Budget(calls=3))
+    graph.invoke(REQUEST, THREAD)
+    (again,) = graph.invoke(Command(resume={"raise_to": 6}), THREAD)["__interrupt__"]
+    assert (again.value["limit"], again.value["spent"]) == (6, 6)
+
+
+def test_a_limit_that_is_still_too_low_asks_again():
+    graph = agent(pinging(4), deepnb.Budget(calls=3))
+    graph.invoke(REQUEST, THREAD)
+    (again,) = graph.invoke(Command(resume={"raise_to": 2}), THREAD)["__interrupt__"]
+    assert again.value["limit"] == 3
+    assert said(graph.invoke(Command(resume={again.id: {"raise_to": 5}}), THREAD)) == "done"
+
+
+@pytest.mark.parametrize("answer", [{}, {"stop": True, "raise_to": 9}, {"raise_to": -1}, "more"])
+def test_a_malformed_answer_is_refused_and_the_question_stays_open(answer):
+    graph = agent(pinging(4), deepnb.Budget(calls=3))
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]
+    with pytest.raises(ValueError, match="validation error"):
+        graph.invoke(Command(resume={question.id: answer}), THREAD)
+    assert said(graph.invoke(Command(resume={question.id: {"raise_to": 9}}), THREAD)) == "done"
+
+
+def test_stopping_ends_the_run_in_order_and_the_thread_can_go_on():
+    model = pinging(9)
+    graph = agent(model, deepnb.Budget(calls=3))
+    graph.invoke(REQUEST, THREAD)
+    assert said(graph.invoke(Command(resume={"stop": True}), THREAD)) == STOPPED
+    assert len(model.calls) == 3
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]  # a new run asks again
+    assert question.value["spent"] == 3
+    graph.invoke(Command(resume={"raise_to": 20}), THREAD)
+    assert len(model.calls) == 10
+
+
+async def test_it_holds_async_too():
+    model = pinging(4)
+    graph = agent(model, deepnb.Budget(calls=3))
+    (question,) = (await graph.ainvoke(REQUEST, THREAD))["__interrupt__"]
+    assert question.value["spent"] == 3
+    assert said(await graph.ainvoke(Command(resume={"raise_to": 5}), THREAD)) == "done"
+
+
+def parallel(budget, helpers=3):
+    """Three subagents at once, each with a model of its own that makes five calls."""
+    started = threading.Barrier(helpers, timeout=10)
+
+    def slow(messages):
+        if messages[-1].type == "human":
+            started.wait()
+        return call("ping") if sum(m.type == "ai" for m in messages) < 4 else "worked"
+
+    models = [ScriptedModel(slow) for _ in range(helpers)]
+    subagents = [
+        {"name": f"s{n}", "description": "works", "model": model} for n, model in enumerate(models)
+    ]
+    tasks = [call("task", description="work", subagent_type=spec["name"]) for spec in subagents]
+    main = ScriptedModel(lambda messages: tasks if messages[-1].type == "human" else "all done")
+    return models, agent(main, budget, subagents=subagents)
+
+
+def answer_all(graph, result, answer):
+    """Answer one question after the other until none is open; those beside it may ask again."""
+    rounds = 0
+    while questions := result.get("__interrupt__"):
+        rounds += 1
+        assert rounds <= 3
+        result = graph.invoke(Command(resume={questions[0].id: answer}), THREAD)
+    return result
+
+
+def test_parallel_subagents_together_never_spend_more_than_the_limit():
+    budget = deepnb.Budget(calls=9)
+    models, graph = parallel(budget)
+    result = graph.invoke(REQUEST, THREAD)
+    assert 1 <= len(result["__interrupt__"]) <= 3
+    assert sum(len(model.calls) for model in models) == 8  # and one by the main agent
+    assert budget.ledger.spent("1").calls == 9
+    assert said(answer_all(graph, result, {"raise_to": 100})) == "all done"
+    assert sum(len(model.calls) for model in models) == 15
+
+
+def test_stopping_stops_the_subagents_and_their_parent():
+    models, graph = parallel(deepnb.Budget(calls=9))
+    result = answer_all(graph, graph.invoke(REQUEST, THREAD), {"stop": True})
+    assert said(result) == STOPPED
+    assert sum(len(model.calls) for model in models) == 8
+
+
+def reply(text, tokens_in, tokens_out):
+    usage = {
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+    }
+    return AIMessage(text, usage_metadata=usage)
+
+
+def test_tokens_are_reserved_at_the_most_and_settled_at_what_was_used():
+    budget = deepnb.Budget(tokens=100_000)
+    agent(ScriptedModel([reply("done", 1_200, 34)]), budget).invoke(REQUEST, THREAD)
+    assert budget.ledger.spent("1") == Amount(calls=1, tokens=1_234)
+
+
+def test_a_reservation_alone_can_break_the_limit():
+    model = ScriptedModel(["never said"])
+    result = agent(model, deepnb.Budget(tokens=1_000)).invoke(REQUEST, THREAD)
+    assert result["__interrupt__"][0].value["unit"] == "tokens"
+    assert model.calls == []
+
+
+def test_money_is_counted_at_the_given_price():
+    budget = deepnb.Budget(usd=1.0, prices={"ScriptedModel": (3.0, 15.0)})
+    agent(ScriptedModel([reply("done", 100_000, 10_000)]), budget).invoke(REQUEST, THREAD)
+    assert budget.ledger.spent("1").usd == pytest.approx(0.45)
+
+
+def test_money_is_counted_at_the_list_price():
+    from deepnb.models.prices import price
+
+    model = deepnb.models.resolve("anthropic:claude-sonnet-5-5")
+    assert price(model, 1_000_000, 0) == pytest.approx(2.0)
+    assert price(ScriptedModel([]), 1_000_000, 0) == 0.0
+
+
+def test_a_limit_in_dollars_needs_a_price(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
+    graph = agent("openai:no-such-model", deepnb.Budget(usd=1.0))
+    with pytest.raises(ModelError, match="No price is known for no-such-model"):
+        graph.invoke(REQUEST, THREAD)
+
+
+def test_a_failed_call_counts_as_a_call_and_no_more():
+    budget = deepnb.Budget(tokens=100_000)
+    with pytest.raises(OSError, match="down"):
+        agent(ScriptedModel([OSError("down")]), budget).invoke(REQUEST, THREAD)
+    assert budget.ledger.spent("1") == Amount(calls=1)
+
+
+def test_threads_have_accounts_of_their_own():
+    budget = deepnb.Budget(calls=2)
+    graph = agent(ScriptedModel(lambda _: "done"), budget)
+    for thread in ("a", "b", "a", "b"):
+        graph.invoke(REQUEST, {"configurable": {"thread_id": thread}})
+    assert budget.ledger.spent("a").calls == budget.ledger.spent("b").calls == 2
+
+
+def test_a_summary_is_charged_like_any_call():
+    budget = deepnb.Budget(calls=100)
+    model = ScriptedModel(
+        lambda messages: (
+            "a summary"
+            if "<conversation>" in messages[0].text
+            else (call("ping") if messages[-1].type == "human" else "done")
+        ),
+        window=10_000,
+    )
+    graph = agent(model, budget)
+    for _ in range(12):
+        graph.invoke({"messages": [("user", "words " * 800)]}, THREAD)
+    summaries = [c for c in model.calls if "<conversation>" in c.messages[0].text]
+    assert summaries
+    assert budget.ledger.spent("1").calls == len(model.calls)
+
+
+def test_the_ledger_survives_in_its_file(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    ledger.reserve("t", Amount(calls=2), {"calls": 2})
+    ledger.raise_limit("t", "calls", 3)
+    again = Ledger(path)
+    assert again.spent("t") == Amount(calls=2)
+    assert isinstance(again.reserve("t", Amount(calls=1), {"calls": 2}), int)
+    assert again.reserve("t", Amount(calls=1), {"calls": 2}) == Exhausted("calls", 3, 3)
+
+
+def test_threads_at_once_cannot_reserve_more_than_there_is():
+    ledger = Ledger()
+    with ThreadPoolExecutor(16) as pool:
+        entries = list(
+            pool.map(lambda _: ledger.reserve("t", Amount(calls=1), {"calls": 50}), range(200))
+        )
+    assert sum(isinstance(entry, int) for entry in entries) == 50
+    assert ledger.spent("t").calls == 50
