@@ -1,0 +1,171 @@
+"""What a run can ask a person, and what counts as an answer.
+
+Requests are plain JSON objects, `type` first, so that any client can show them. Answers are
+strict models: LangGraph checks one against its question before anything is saved, so that a
+malformed answer is refused with a reason and the question stays open.
+
+    client_tool_execution  ->  {"result": ...} | {"error": "..."}
+    clarification_request  ->  {"response": "..."} | {"selected": [...], "freeform"?: "..."}
+    budget_exhausted       ->  {"raise_to": 2.5} | {"stop": true}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, Literal, Self, TypedDict, TypeVar, cast
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from typing_extensions import TypeVar as DefaultTypeVar
+
+from deepnb.errors import AnswerError
+
+Result = DefaultTypeVar("Result", default=JsonValue)
+AnswerType = TypeVar("AnswerType", bound="Answer")
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
+
+
+class ClientToolRequest(TypedDict):
+    """A tool that only the client can run, since the files are with the client."""
+
+    type: Literal["client_tool_execution"]
+    tool: str
+    tool_call_id: str
+    args: dict[str, JsonValue]
+
+
+class Option(TypedDict):
+    """One of the choices that a clarification offers."""
+
+    id: str
+    label: str
+
+
+class ClarificationRequest(TypedDict):
+    """A question to the person; `options` is empty for `ask_user`."""
+
+    type: Literal["clarification_request"]
+    tool: Literal["ask_user", "ask_choices"]
+    tool_call_id: str
+    question: str
+    options: list[Option]
+    allow_multiple: bool
+    allow_freeform: bool
+
+
+class BudgetRequest(TypedDict):
+    """The run has spent what it may spend, counted in `unit`."""
+
+    type: Literal["budget_exhausted"]
+    unit: Literal["calls", "tokens", "usd"]
+    limit: float
+    spent: float
+
+
+Request = ClientToolRequest | ClarificationRequest | BudgetRequest
+
+
+class Answer(BaseModel):
+    """What every answer has in common: no extra fields, no coercion, no change afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def fit(self, request: Any) -> None:
+        """Raise a ValueError that says why this answer does not fit `request`."""
+
+
+class ClientToolAnswer(Answer, Generic[Result]):
+    """What the tool gave, or why it could not; the parameter is the shape of the result."""
+
+    result: Result = None  # type: ignore[assignment]  # absent; model_fields_set tells it from null
+    error: Text | None = None
+
+    @model_validator(mode="after")
+    def _either_result_or_error(self) -> Self:
+        if len(self.model_fields_set) != 1 or ("error" in self.model_fields_set and not self.error):
+            raise ValueError("send either 'result' or 'error', exactly one of them")
+        return self
+
+
+class TextAnswer(Answer):
+    """The answer to `ask_user`."""
+
+    response: Text
+
+
+class ChoiceAnswer(Answer):
+    """The answer to `ask_choices`: ids of options, words of one's own, or both."""
+
+    selected: list[str]
+    freeform: Text | None = None
+
+    def fit(self, request: ClarificationRequest) -> None:
+        """Choose what was offered, and as many as were asked for."""
+        offered = [option["id"] for option in request["options"]]
+        if unknown := [choice for choice in self.selected if choice not in offered]:
+            raise ValueError(f"{unknown[0]!r} is not an option; choose from {', '.join(offered)}")
+        if len(set(self.selected)) != len(self.selected):
+            raise ValueError("an option was selected twice; send each id once")
+        if len(self.selected) > 1 and not request["allow_multiple"]:
+            raise ValueError("select one option only")
+        if self.freeform and not request["allow_freeform"]:
+            raise ValueError("this question takes no free text; select an option")
+        if not self.selected and not self.freeform:
+            raise ValueError("nothing was selected")
+
+
+class BudgetAnswer(Answer):
+    """A new limit, or the end of the run.
+
+    Whether the limit is high enough is not a matter of the answer's form: by the time the run
+    goes on, others may have spent more, and then the question is simply asked again.
+    """
+
+    raise_to: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    stop: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _either_raise_or_stop(self) -> Self:
+        if (self.raise_to is None) == (self.stop is None):
+            raise ValueError("send either 'raise_to' or 'stop': true, exactly one of them")
+        return self
+
+
+def ask(request: Request, answer_type: type[AnswerType]) -> AnswerType:
+    """Pause the run until someone gives an answer of `answer_type` that fits `request`.
+
+    Call it inside a graph that has a checkpointer. The node runs again from its start when the
+    answer comes, so side effects belong after this call. A malformed answer makes the resuming
+    call raise; `refusal` turns what it raised into an explanation.
+    """
+    from langgraph.types import interrupt
+
+    def check(answer: AnswerType) -> AnswerType:
+        answer.fit(request)
+        return answer
+
+    schema = Annotated.__class_getitem__((answer_type, AfterValidator(check)))  # type: ignore[attr-defined]  # a type made at run time
+    return cast("AnswerType", interrupt(request, response_schema=schema))
+
+
+def refusal(error: BaseException) -> AnswerError | None:
+    """Explain an exception of a resumed run, if a malformed answer caused it."""
+    from langgraph.errors import is_invalid_resume
+
+    if not is_invalid_resume(error) or not isinstance(error, ValidationError):
+        return None
+    reasons = []
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        where = ".".join(str(part) for part in problem["loc"])
+        what = problem["msg"].removeprefix("Value error, ")
+        reasons.append(f"{where}: {what}" if where else what)
+    return AnswerError(
+        f"The answer was refused and the question is still open: {'; '.join(reasons)}."
+    )
