@@ -84,7 +84,7 @@ def test_the_stack_is_in_its_order(monkeypatch, tmp_path):
         "ToolCallsMiddleware",
         "Mine",
         "Budget",
-        "HumanInTheLoopMiddleware",
+        "ApprovalsMiddleware",
         "ContentMiddleware",
     ]
 

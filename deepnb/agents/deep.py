@@ -8,13 +8,12 @@ from deepagents.backends.protocol import BackendProtocol
 from deepagents.middleware import FilesystemMiddleware, SubAgentMiddleware
 from deepagents.middleware.patch_tool_calls import PatchToolCallsMiddleware
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
 
 from deepnb.agents.state import State
 from deepnb.agents.subagents import checked
 from deepnb.errors import AgentError
 from deepnb.files import Mounts, mounts
-from deepnb.middleware.approvals import approvals_for
+from deepnb.middleware.approvals import ApprovalsMiddleware, approvals_for
 from deepnb.middleware.content import ContentMiddleware
 from deepnb.middleware.summarization import summarization
 from deepnb.middleware.todos import TodosMiddleware
@@ -117,7 +116,7 @@ def create_deep_agent(
             ToolCallsMiddleware(),
             *extra,
             *([budget] if budget else []),
-            *([HumanInTheLoopMiddleware(dict(approvals))] if approvals else []),
+            *([ApprovalsMiddleware(dict(approvals))] if approvals else []),
             ContentMiddleware(),
         ]
 

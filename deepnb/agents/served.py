@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,17 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 
-def deep() -> CompiledStateGraph[Any, Any, Any, Any]:
+async def deep() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Serve the deep agent."""
-    return agents.get("deep", workspace=_workspace())
+    return await _build("deep")
 
 
-def simple() -> CompiledStateGraph[Any, Any, Any, Any]:
+async def simple() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Serve the simple agent."""
-    return agents.get("simple", workspace=_workspace())
+    return await _build("simple")
 
 
-def _workspace() -> str:
-    return os.environ.get("DEEPNB_WORKSPACE", ".")
+async def _build(name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
+    # Building looks at the disk, which the server does not allow in its event loop.
+    workspace = os.environ.get("DEEPNB_WORKSPACE", ".")
+    return await asyncio.to_thread(agents.get, name, workspace=workspace)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import InterruptOnConfig
+from langchain.agents.middleware import HumanInTheLoopMiddleware, InterruptOnConfig
 
 from deepnb.files import Mounts
 
@@ -14,9 +15,18 @@ if TYPE_CHECKING:
     from deepagents.backends.protocol import BackendProtocol
     from langchain.agents.middleware import ToolCallRequest
     from langchain_core.messages import ToolCall
+    from langgraph.runtime import Runtime
 
 _LONGEST_DIFF = 400
 """Lines of a diff to show; what is longer is cut, and says so."""
+
+
+class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
+    """langchain's human in the loop, whose questions may look at the disk."""
+
+    async def aafter_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """As `after_model`, off the event loop: a diff needs the file as it is."""
+        return await asyncio.to_thread(self.after_model, state, runtime)
 
 
 def approvals_for(files: BackendProtocol) -> dict[str, InterruptOnConfig]:

@@ -6,6 +6,7 @@ the limit is raised or ends in an orderly way when it is not.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -68,8 +69,8 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             self.ledger.resume(_scope())
 
     async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> None:
-        """As `before_agent`: nothing here waits."""
-        self.before_agent(state, runtime)
+        """As `before_agent`, off the event loop."""
+        await asyncio.to_thread(self.before_agent, state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -89,13 +90,19 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Reserve, call, settle."""
-        charge = self.reserve(request.model, _messages(request), request.tools)
+        charge = await self.areserve(request.model, _messages(request), request.tools)
         if charge is None:
             return ModelResponse(result=[AIMessage(STOPPED)])
-        with charge:
+        async with charge:
             response = await handler(request)
             charge.reply = response.result
         return response
+
+    async def areserve(
+        self, model: BaseChatModel, messages: Sequence[BaseMessage], tools: Sequence[Any] = ()
+    ) -> Charge | None:
+        """As `reserve`, off the event loop: the ledger may be a file."""
+        return await asyncio.to_thread(self.reserve, model, messages, tools)
 
     def reserve(
         self, model: BaseChatModel, messages: Sequence[BaseMessage], tools: Sequence[Any] = ()
@@ -173,6 +180,12 @@ class Charge:
 
     def __exit__(self, *_: object) -> None:
         self.budget.settle(self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.budget.settle, self)
 
 
 def _messages(request: ModelRequest[Any]) -> list[BaseMessage]:

@@ -78,10 +78,10 @@ def _summarizer(model: BaseChatModel, budget: Budget | None) -> RunnableLambda[A
         prompt = _prompt(messages)
         if budget is None:
             return (await model.ainvoke(prompt)).text
-        charge = budget.reserve(model, prompt)
+        charge = await budget.areserve(model, prompt)
         if charge is None:
             return NOT_SUMMARISED
-        with charge:
+        async with charge:
             charge.reply = [await model.ainvoke(prompt)]
         return charge.reply[0].text
 
