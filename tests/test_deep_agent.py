@@ -77,7 +77,7 @@ def test_the_stack_is_in_its_order(monkeypatch, tmp_path):
     assert [m.name for m in seen[0]] == [
         "TodosMiddleware",
         "FilesystemMiddleware",
-        "SubAgentMiddleware",
+        "TaskMiddleware",
         "SummarizationMiddleware",
         "AnthropicPromptCachingMiddleware",
         "PatchToolCallsMiddleware",

@@ -1,15 +1,20 @@
-"""What counts as a description of a subagent."""
+"""Subagents: what counts as a description of one, and the tool that calls them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
+from deepagents.middleware import SubAgentMiddleware
+from langchain.agents.middleware import AgentMiddleware
+
+from deepnb.agents.state import State
 from deepnb.errors import SubagentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deepagents.backends.protocol import BackendProtocol
     from deepagents.middleware.subagents import CompiledSubAgent, SubAgent
 
     Spec = SubAgent | CompiledSubAgent
@@ -26,6 +31,18 @@ GENERAL_PURPOSE: SubAgent = {
         "what you looked for and did not find."
     ),
 }
+
+
+class TaskMiddleware(SubAgentMiddleware[Any, Any]):
+    """deepagents' `task` tool; the model is told of it by its description alone."""
+
+    # langchain's base hooks, which create_agent leaves out of its chain.
+    wrap_model_call = AgentMiddleware.wrap_model_call  # type: ignore[assignment]  # wider result
+    awrap_model_call = AgentMiddleware.awrap_model_call  # type: ignore[assignment]  # as above
+
+    def __init__(self, files: BackendProtocol, subagents: Sequence[Spec]) -> None:
+        super().__init__(backend=files, subagents=subagents, state_schema=State)
+
 
 _DECLARED = frozenset(
     {

@@ -141,7 +141,7 @@ class Mounts(CompositeBackend):
     def description(self) -> str:
         """What a model is told about the homes."""
         lines = [_ABOUT[prefix] for prefix in _ABOUT if prefix in self.routes]
-        return "\n".join([*lines, _ABOUT_OWN_MEMORY])
+        return "\n".join(["Files:", *lines, _ABOUT_OWN_MEMORY])
 
     def ls(self, path: str) -> LsResult:
         """List a folder; the root shows every mount and the agent's own places."""

@@ -1,0 +1,32 @@
+"""What the README shows works, in its order, and prints what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for number, block in enumerate(BLOCKS, start=1):
+        exec(compile(block, f"README example {number}", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "a reduction of 38 %" in printed
+    assert "Create /workspace/pump.md" in printed
+    assert "I have looked." in printed
+    assert (tmp_path / "lake" / "pump.md").exists()
+
+
+def test_the_first_example_is_short():
+    assert len(BLOCKS[0].strip().splitlines()) <= 10
+
+
+@pytest.mark.parametrize("link", re.findall(r"`(notebooks/[^`]+|[a-z]+\.txt)`", README))
+def test_the_files_it_names_exist(link):
+    assert (Path(__file__).parents[1] / link).exists()
