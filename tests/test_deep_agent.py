@@ -85,7 +85,7 @@ def test_the_stack_is_in_its_order(monkeypatch, tmp_path):
         "Mine",
         "Budget",
         "ApprovalsMiddleware",
-        "ContentMiddleware",
+        "UnsupportedContentMiddleware",
     ]
 
 
@@ -186,6 +186,20 @@ def test_roles_give_a_subagent_its_model():
 def test_a_malformed_subagent_is_one_clear_error(subagents, message):
     with pytest.raises(SubagentError, match=message):
         deepnb.create_deep_agent(ScriptedModel([]), subagents=subagents)
+
+
+def test_two_of_one_name_are_one_clear_error():
+    def read_file(title: str) -> str:
+        """Read a file of mine."""
+        return title
+
+    with pytest.raises(AgentError, match="two tools called 'read_file'"):
+        deepnb.create_deep_agent(ScriptedModel([]), [read_file])
+    with pytest.raises(AgentError, match="two middlewares called 'PatchToolCallsMiddleware'"):
+        deepnb.create_deep_agent(ScriptedModel([]), middleware=[deep.PatchToolCallsMiddleware()])
+    helper = {"name": "h", "description": "h", "tools": [read_file]}
+    with pytest.raises(AgentError, match="two tools called 'read_file'"):
+        deepnb.create_deep_agent(ScriptedModel([]), subagents=[helper])
 
 
 def test_a_backend_that_is_none_is_one_clear_error():

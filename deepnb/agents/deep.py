@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.backends.protocol import BackendProtocol
@@ -105,9 +106,10 @@ def create_deep_agent(
         model: BaseChatModel,
         extra: Sequence[Middleware],
         approvals: Approvals,
+        own_tools: Sequence[Tool],
         helpers: Sequence[SubAgent | CompiledSubAgent] = (),
     ) -> list[Middleware]:
-        return [
+        parts: list[Middleware] = [
             TodosMiddleware(),
             FilesystemMiddleware(backend=files, tools=FILE_TOOLS),
             *([TaskMiddleware(files, helpers)] if helpers else []),
@@ -120,23 +122,27 @@ def create_deep_agent(
             *([ApprovalsMiddleware(dict(approvals))] if approvals else []),
             ContentMiddleware(),
         ]
+        return _unambiguous(parts, own_tools)
 
     def helper(spec: SubAgent | CompiledSubAgent) -> SubAgent | CompiledSubAgent:
         if "runnable" in spec:
             return spec
         own_model = for_subagent(spec["name"], spec.get("model"), chat)
         own_approvals = spec.get("interrupt_on", approvals)
-        whole: dict[str, Any] = {"tools": list(tools or ()), **spec, "model": own_model}
+        own_tools = spec.get("tools", tools or ())
+        whole: dict[str, Any] = {**spec, "model": own_model, "tools": own_tools}
         whole["system_prompt"] = _prompt(spec.get("system_prompt"), files)
-        whole["middleware"] = stack(own_model, spec.get("middleware", ()), own_approvals)
+        extra = spec.get("middleware", ())
+        whole["middleware"] = stack(own_model, extra, own_approvals, own_tools)
         whole.pop("interrupt_on", None)  # it is in the stack, and asking twice would not do
         return cast("SubAgent", whole)
 
+    helpers = [helper(spec) for spec in checked(subagents)]
     agent = create_agent(
         chat,
         tools,
         system_prompt=_prompt(system_prompt, PROMPT, files),
-        middleware=stack(chat, middleware, approvals, [helper(s) for s in checked(subagents)]),
+        middleware=stack(chat, middleware, approvals, tools or (), helpers),
         response_format=response_format,
         state_schema=State,
         context_schema=context_schema,
@@ -177,6 +183,31 @@ def build(
         name="deep",
         budget=budget,
     )
+
+
+def _unambiguous(middleware: list[Middleware], tools: Sequence[Tool]) -> list[Middleware]:
+    """Refuse parts and tools of one name: a model could not tell them apart, nor could langchain.
+
+    Raises:
+        AgentError: A name is given twice.
+    """
+    names = Counter(part.name for part in middleware)
+    # Not every middleware has the attribute, though langchain declares it for all.
+    own = [tool for part in middleware for tool in getattr(part, "tools", ())]
+    tool_names = Counter(_tool_name(tool) for tool in [*own, *tools])
+    for kind, counts in (("middleware", names), ("tool", tool_names)):
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise AgentError(
+                f"The agent would have two {kind}s called {twice[0]!r}. Rename yours, or leave it "
+                "out if it does what the agent's own does."
+            )
+    return middleware
+
+
+def _tool_name(tool: Tool) -> str:
+    if isinstance(tool, dict):
+        return str(tool.get("name") or tool.get("type"))
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", tool))
 
 
 def _prompt_caching(model: BaseChatModel) -> list[Middleware]:

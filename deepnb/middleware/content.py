@@ -18,6 +18,11 @@ class ContentMiddleware(UnsupportedContentMiddleware[Any, Any]):
     That parsing took a fifth of the time of a long run's step.
     """
 
+    @property
+    def name(self) -> str:
+        """The original's, so that deepagents adds no second one to a subagent."""
+        return UnsupportedContentMiddleware.__name__
+
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
