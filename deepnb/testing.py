@@ -151,8 +151,6 @@ class ScriptedModel(BaseChatModel):
     ) -> Iterator[ChatGenerationChunk]:
         for chunk in stream_message(self._next(messages, kwargs)):
             time.sleep(self.delay)
-            if run_manager:
-                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
 
     async def _astream(
@@ -164,8 +162,6 @@ class ScriptedModel(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         for chunk in stream_message(self._next(messages, kwargs)):
             await asyncio.sleep(self.delay)
-            if run_manager:
-                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
 
 

@@ -1,23 +1,56 @@
-"""A finished message as the chunks a streaming model would have sent.
+"""Models that know their whole reply at once, and stream it all the same.
 
-Models that know their whole reply at once (offline, replayed, scripted) still stream it, so that
-nothing downstream has to tell them from a model that thinks as it speaks.
+Nothing downstream has to tell an offline, replayed or scripted model from one that thinks as it
+speaks.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from langchain_core.callbacks import CallbackManagerForLLMRun
+
 Content: TypeAlias = str | list[str | dict[str, Any]]
+
+
+class WholeReplyModel(BaseChatModel):
+    """A chat model that needs no more than a function from messages to the next one."""
+
+    @abstractmethod
+    def _reply(
+        self, messages: list[BaseMessage], stop: list[str] | None, options: dict[str, Any]
+    ) -> AIMessage:
+        """Give the whole reply; `options` is what was bound, the tools among it."""
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        message = self._reply(messages, stop, kwargs)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        yield from stream_message(self._reply(messages, stop, kwargs))
 
 
 def stream_message(message: AIMessage) -> Iterator[ChatGenerationChunk]:
