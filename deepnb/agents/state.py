@@ -15,21 +15,17 @@ if TYPE_CHECKING:
 
 def merge_messages(state: list[AnyMessage] | None, writes: Sequence[Any]) -> list[AnyMessage]:
     """Append messages; one with a known id takes the place of the other, or removes it."""
-    merged: dict[str | int, BaseMessage] = {_key(message): message for message in state or ()}
+    # LangGraph gives ids to whatever is checkpointed; what has none is like no other.
+    merged: dict[str | int, BaseMessage] = {m.id or id(m): m for m in state or ()}
     for write in writes:
         for message in convert_to_messages(write if isinstance(write, list) else [write]):
             if not isinstance(message, RemoveMessage):
-                merged[_key(message)] = message
+                merged[message.id or id(message)] = message
             elif message.id == REMOVE_ALL_MESSAGES:
                 merged.clear()
             else:
-                merged.pop(_key(message), None)
+                merged.pop(message.id or "", None)
     return cast("list[AnyMessage]", list(merged.values()))
-
-
-def _key(message: BaseMessage) -> str | int:
-    # LangGraph gives ids to whatever is checkpointed; what has none is like no other.
-    return message.id or id(message)
 
 
 class State(DeepAgentState):

@@ -28,11 +28,17 @@ class TokenCounter:
 
     def __call__(self, messages: Sequence[BaseMessage], tools: Sequence[Any] | None = None) -> int:
         """Count the tokens of messages and of tool descriptions."""
-        counts = self._counts
-        for message in messages:
-            if id(message) not in counts:
+        for message in reversed(messages):  # what is new is at the end
+            if id(message) in self._counts:
+                break
+            self._remember(message)
+        try:
+            known = sum(map(self._counts.__getitem__, map(id, messages)))
+        except KeyError:  # something further up was replaced
+            for message in messages:
                 self._remember(message)
-        return sum(map(counts.__getitem__, map(id, messages))) + self._count_tools(tools or ())
+            known = sum(map(self._counts.__getitem__, map(id, messages)))
+        return known + self._count_tools(tools or ())
 
     def _remember(self, message: BaseMessage) -> None:
         key = id(message)

@@ -1,0 +1,142 @@
+"""One turn of the conversation: what was asked, and what the tools have answered so far.
+
+The model keeps no state, so its moves are written as if every tool answered at once and are run
+again from the start for each message. `Turn.do` looks an answer up in the conversation; where one
+is missing it raises `Waiting` with the calls still to be made. A call's id is derived from the
+question and the call, which makes it unique, and the same each time the moves are run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from langchain_core.messages import BaseMessage
+
+# What the tools for a job, and the arguments of a tool, may be called; the first one bound is used.
+TOOLS = {
+    "search": ("search_files",),
+    "grep": ("grep", "grep_files"),
+    "glob": ("glob", "glob_files"),
+    "list": ("ls", "list_files"),
+    "read": ("read_file",),
+    "write": ("write_file",),
+    "choose": ("ask_choices",),
+    "ask": ("ask_user",),
+    "plan": ("write_todos",),
+}
+_ALIASES = {"path": ("path", "file_path", "file_id", "title"), "max_count": ("max_count", "limit")}
+
+
+class Waiting(Exception):  # noqa: N818  # not an error: the tools' turn
+    """The next move needs answers of tools that are not there yet."""
+
+    def __init__(self, calls: list[ToolCall]) -> None:
+        super().__init__(f"{len(calls)} tool calls to make")
+        self.calls = calls
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a tool answered to a call."""
+
+    name: str
+    args: dict[str, Any]
+    text: str
+    failed: bool = False
+
+
+class Turn:
+    """The last question of a person, and all that followed it."""
+
+    def __init__(self, messages: Sequence[BaseMessage], tools: dict[str, Any]) -> None:
+        self.tools = tools
+        start = _last_question(messages)
+        question = messages[start] if messages else HumanMessage("")
+        self.request = question.text.strip()
+        later = messages[start + 1 :]
+        self._answers = {m.tool_call_id: m for m in later if isinstance(m, ToolMessage)}
+        self._called = {
+            call["id"]
+            for message in later
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        }
+        self._tag = _digest([start, question.id, self.request])
+        self.failures: list[str] = []
+
+    def can(self, job: str) -> bool:
+        """Whether a tool for this job is bound."""
+        return any(name in self.tools for name in TOOLS[job])
+
+    def call(self, job: str, **args: Any) -> list[ToolCall]:
+        """The call that does a job, its arguments named as the tool names them; or none."""
+        name = next((name for name in TOOLS[job] if name in self.tools), None)
+        if name is None:
+            return []
+        known = self.parameters(job)
+        fitted = {}
+        for key, value in args.items():
+            spelling = next((each for each in _ALIASES.get(key, (key,)) if each in known), None)
+            if spelling or not known:
+                fitted[spelling or key] = value
+        return [
+            ToolCall(name=name, args=fitted, id=f"offline_{self._tag}_{_digest([name, fitted])}")
+        ]
+
+    def parameters(self, job: str) -> dict[str, Any]:
+        """The parameters of the tool for a job, by name."""
+        name = next(name for name in TOOLS[job] if name in self.tools)
+        properties = self.tools[name].get("properties", {})
+        return properties if isinstance(properties, dict) else {}
+
+    def do(self, calls: Iterable[ToolCall]) -> list[Result]:
+        """The results of these calls, in order.
+
+        Raises:
+            Waiting: If some of them have not been made yet.
+        """
+        calls = list({call["id"]: call for call in calls}.values())
+        if missing := [call for call in calls if call["id"] not in self._called]:
+            raise Waiting(missing)
+        results = [self._result(call) for call in calls]
+        for each in results:
+            if each.failed:
+                self._note_failure(each)
+        return results
+
+    def _result(self, call: ToolCall) -> Result:
+        answer = self._answers.get(call["id"] or "")
+        text = answer.text if answer else "the call was not answered"
+        failed = answer is None or answer.status == "error"
+        return Result(call["name"], call["args"], text, failed)
+
+    def _note_failure(self, result: Result) -> None:
+        lines = result.text.strip().splitlines() or ["no reason given"]
+        failure = f"`{result.name}`: {lines[0][:200]}"
+        if failure not in self.failures:
+            self.failures.append(failure)
+
+
+def _last_question(messages: Sequence[BaseMessage]) -> int:
+    """Where the last message of a person is, not counting those that middleware speaks for them."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, HumanMessage) and not (
+            message.additional_kwargs.get("read_file_media_result")
+            or message.additional_kwargs.get("lc_source")
+        ):
+            return index
+    return max(len(messages) - 1, 0)
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]

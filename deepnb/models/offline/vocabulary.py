@@ -1,0 +1,117 @@
+"""Words that mean nearly the same, and words that only ask.
+
+Keywords miss what a question says in other words than the document: *fall* and *fell*, *cost* and
+*price*, *July* and *07*. A small table of everyday words takes care of the most common cases; it
+holds nothing about any subject.
+"""
+
+from __future__ import annotations
+
+from deepnb.keywords import stem, terms
+
+_FAMILIES = """
+    fall falls fell fallen decrease decline drop reduce reduction lower shrink shrank
+    rise risen increase grow grew grown growth raise
+    cost price pay paid payment expensive expense fee spend spent bill eur euro usd dollar gbp pound
+    begin began begun start install installation launch
+    end finish complete completion
+    fail failure break broke broken outage
+    kill die dead death
+    allow permit permission forbid forbade forbidden prohibit ban
+    big large size area cover hectare
+    deep depth
+    long length
+    wide width
+    high height
+    swim swam bathe bathing
+    buy bought purchase
+    sell sold
+    hire rent
+    build built
+    make made
+    take took taken
+    find found
+    choose chose chosen
+    write wrote written
+    keep kept
+    hold held
+    lead led
+    lose lost loss
+    run ran
+    come came
+    become became
+    catch caught
+    see saw seen
+    send sent
+    stand stood
+    think thought
+    child children
+    foot feet
+    january 01
+    february 02
+    march 03
+    april 04
+    june 06
+    july 07
+    august 08
+    september 09
+    october 10
+    november 11
+    december 12
+"""
+_CONCEPT = {
+    stem(word): stem(family.split()[0])
+    for family in _FAMILIES.strip().splitlines()
+    for word in family.split()
+}
+
+MONEY = _CONCEPT["cost"]
+"""Who asks for this asks for a sum: a passage without one is no answer."""
+
+NEGATIONS = frozenset({"not", "never", "cannot", "nobody", "nothing"})
+
+# Words of asking: they say what to do, not what to look for.
+_ASKING = frozenset(
+    terms(
+        """
+        according answer argue argument assistant better calculate check compute describe detail
+        discuss document draft essay exactly example explain file folder go greetings happen hello
+        help hey hi idea improve information introduction issue kind know like list look many
+        matter mention need new note often ok okay outline overview paper paraphrase piece point
+        possible problem project proofread quote read really rephrase rewrite said say saying says
+        search show something sort stuff summarise summarize summary talk task tell test text thank
+        thing topic translate try type want way whole word work workspace writing yes
+        """
+    )
+) | {_CONCEPT[stem(word)] for word in ("find", "make", "think", "write")}
+
+# Words of a long task that say how to go about it.
+_TASK = frozenset(
+    terms(
+        """
+        analyse analysis analyze careful citation concise evaluate evidence exact finding include
+        including investigate provide reference relevant report research return source thorough
+        together
+        """
+    )
+)
+LONG_TASK = 6
+_MOST_TERMS = 10
+
+_SIGNS = str.maketrans({"€": " eur ", "$": " usd ", "£": " gbp "})
+
+
+def concepts(text: str) -> list[str]:
+    """The terms of a text, with words of one family made one."""
+    return [_CONCEPT.get(term, term) for term in terms(text.translate(_SIGNS))]
+
+
+def key_terms(text: str) -> list[str]:
+    """What to look for: the concepts of a text without words of asking, each once, in order.
+
+    A long task is cut to its first terms: what it is about comes before how to do it.
+    """
+    found = [term for term in dict.fromkeys(concepts(text)) if term not in _ASKING]
+    if len(found) > LONG_TASK:
+        found = [term for term in found if term not in _TASK][:_MOST_TERMS]
+    return found
