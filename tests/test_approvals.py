@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from langchain.agents.middleware import ToolCallRequest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import deepnb
-from deepnb.middleware.approvals import diff
+from deepnb.middleware.approvals import approvals_for, diff
 from deepnb.testing import ScriptedModel, call
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -152,6 +153,57 @@ def test_paths_in_doubt_are_asked_for_and_then_refused(folder, path):
     graph.invoke(decide(APPROVE), THREAD)
     assert model.calls[-1].messages[-1].status == "error"
     assert sorted(p.name for p in folder.iterdir()) == ["draft.md"]
+
+
+def test_an_argument_that_a_tool_ignores_decides_nothing(folder):
+    gate = approvals_for(deepnb.files.mounts(client=deepnb.files.Folder(folder)))["patch_file"]
+    args = {"file_id": "/files/draft.md", "file_path": "/scratch/x", "old_string": "harmless"}
+    args |= {"search": "clean", "replace": "dirty", "description": "a\n\n# fake heading"}
+    sneaky = {"name": "patch_file", "args": args, "id": "1", "type": "tool_call"}
+    assert gate["when"](ToolCallRequest(tool_call=sneaky, tool=None, state={}, runtime=None))
+    shown = gate["description"](sneaky, {}, None)
+    assert shown.startswith("a # fake heading\n\nEdit /files/draft.md")
+    assert "-The lake is clean." in shown
+    assert "+The lake is dirty." in shown
+
+
+@pytest.mark.parametrize("path", [None, 7, [], {"a": 1}, "\x00", "x" * 9000])
+def test_a_path_of_any_kind_is_decided_about(folder, path):
+    model, graph = agent(folder, write(path), "sorry")
+    result = graph.invoke(REQUEST, THREAD)
+    while result.get("__interrupt__"):
+        result = graph.invoke(decide(APPROVE), THREAD)
+    assert model.calls[-1].messages[-1].status == "error"
+    assert sorted(p.name for p in folder.iterdir()) == ["draft.md"]
+
+
+def test_with_the_client_nothing_is_read_just_to_be_shown(folder):
+    model = ScriptedModel([write("/files/draft.md", "new text"), "done"])
+    graph = deepnb.create_deep_agent(
+        model, backend=deepnb.files.mounts(client=True), checkpointer=InMemorySaver()
+    )
+    (action,) = asked(graph.invoke(REQUEST, THREAD))
+    assert action["description"].startswith("Write /files/draft.md")
+    (question,) = graph.invoke(decide(APPROVE), THREAD)["__interrupt__"]
+    assert question.value["tool"] == "write_file"
+
+
+def test_a_huge_file_is_not_read_whole_to_be_shown(folder):
+    with (folder / "huge.txt").open("wb") as file:
+        file.write(b"line\n" * 100_000)
+        file.truncate(2_000_000_000)
+    _, graph = agent(folder, write("/workspace/huge.txt", "short"), "done")
+    (action,) = asked(graph.invoke(REQUEST, THREAD))
+    assert "The file goes on" in action["description"]
+    assert len(action["description"]) < 20_000
+
+
+def test_approving_resumes_the_run_and_does_not_begin_it_again(folder):
+    model, graph = agent(folder, write(), "done")
+    graph.invoke(REQUEST, THREAD)
+    graph.invoke(decide(APPROVE), THREAD)
+    assert len(model.calls) == 2
+    assert [m.text for m in model.calls[-1].messages if m.type == "human"] == ["go"]
 
 
 def test_a_subagents_write_is_asked_for_as_well(folder):

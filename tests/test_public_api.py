@@ -35,8 +35,9 @@ def test_all_names_every_public_name_and_each_can_be_had():
     assert dir(deepnb) == deepnb.__all__
     for name in deepnb.__all__:
         assert getattr(deepnb, name) is not None
-    for name in deepnb.models.__all__:
-        assert getattr(deepnb.models, name) is not None
+    for package in (deepnb.models, deepnb.middleware, deepnb.files):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error():

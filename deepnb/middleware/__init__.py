@@ -4,3 +4,37 @@ A plug-in is langchain middleware: it adds tools, wraps model calls or tool call
 nothing of the agent it is in. What langchain and deepagents already have (todo list, file tools,
 subagents, approvals) is used from there; here is what nobody had.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deepnb._lazy import lazy
+
+if TYPE_CHECKING:
+    from deepnb.middleware.budget import Budget
+    from deepnb.middleware.clarify import ClarifyMiddleware
+    from deepnb.middleware.client_tools import ClientToolsMiddleware
+    from deepnb.middleware.ledger import Ledger
+    from deepnb.middleware.run_config import RunConfig, RunConfigMiddleware
+
+__all__ = [
+    "Budget",
+    "ClarifyMiddleware",
+    "ClientToolsMiddleware",
+    "Ledger",
+    "RunConfig",
+    "RunConfigMiddleware",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "Budget": "budget",
+        "ClarifyMiddleware": "clarify",
+        "ClientToolsMiddleware": "client_tools",
+        "Ledger": "ledger",
+        "RunConfig": "run_config",
+        "RunConfigMiddleware": "run_config",
+    },
+)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import HumanInTheLoopMiddleware, InterruptOnConfig
 
-from deepnb.files import Mounts
+from deepnb.errors import PathError
+from deepnb.files import Mounts, safe_parts
+from deepnb.files.paths import join
 
 if TYPE_CHECKING:
     from deepagents.backends.protocol import BackendProtocol
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
     from langchain_core.messages import ToolCall
     from langgraph.runtime import Runtime
 
+_LONGEST_FILE = 20_000
 _LONGEST_DIFF = 400
-"""Lines of a diff to show; what is longer is cut, and says so."""
+"""Lines of a file to look at, and of a diff to show; what is longer is cut, and says so."""
 
 
 class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
@@ -39,33 +43,70 @@ def approvals_for(files: BackendProtocol) -> dict[str, InterruptOnConfig]:
         return {}
 
     def is_owned(request: ToolCallRequest) -> bool:
-        return files.is_owned(_path(request.tool_call))
+        return files.is_owned(Write.of(request.tool_call).path)
 
     def describe(tool_call: ToolCall, state: Any, runtime: Any) -> str:
-        return describe_write(files, tool_call)
+        return describe_write(files, Write.of(tool_call))
 
     gate = InterruptOnConfig(
         allowed_decisions=["approve", "edit", "reject"], when=is_owned, description=describe
     )
-    return dict.fromkeys(("write_file", "edit_file", "patch_file"), gate)
+    return dict.fromkeys(_ARGUMENTS, gate)
 
 
-def describe_write(files: Mounts, call: ToolCall) -> str:
-    """Say what a call would change, with a diff where both sides are known."""
-    path = _path(call)
-    args = call["args"]
-    reason = f"{args['description']}\n\n" if args.get("description") else ""
-    before = _content(files, path)
-    if call["name"] == "write_file":
-        after = str(args.get("content", ""))
-        what = f"Create {path}" if before is None else f"Replace {path}"
-        return f"{reason}{what}\n\n{diff(before or '', after, path)}"
-    old = str(args.get("old_string", args.get("search", "")))
-    new = str(args.get("new_string", args.get("replace", "")))
-    if before is None or old not in before:
-        before = old  # with the client, where nothing is read just to be shown
-    after = before.replace(old, new, -1 if args.get("replace_all") else 1)
-    return f"{reason}Edit {path}\n\n{diff(before, after, path)}"
+_ARGUMENTS = {
+    "write_file": ("file_path", None, "content", None),
+    "edit_file": ("file_path", "old_string", "new_string", None),
+    "patch_file": ("file_id", "search", "replace", "description"),
+}
+"""By tool, the arguments that say where, what it was, what it will be, and why.
+
+Each tool's own and no other's: an argument that a tool ignores must not decide about approval.
+"""
+
+
+@dataclass(frozen=True)
+class Write:
+    """What a tool call would write; `old` is None if it replaces all there is."""
+
+    path: str
+    old: str | None
+    new: str
+    reason: str
+    everywhere: bool
+
+    @classmethod
+    def of(cls, call: ToolCall) -> Write:
+        """Read a call, whatever a model has put into it."""
+        path, old, new, reason = (
+            None if name is None else str(call["args"].get(name, ""))
+            for name in _ARGUMENTS[call["name"]]
+        )
+        everywhere = call["args"].get("replace_all") is True
+        return cls(path or "", old, new or "", " ".join((reason or "").split())[:500], everywhere)
+
+
+def describe_write(files: Mounts, write: Write) -> str:
+    """Say what a call would change, with a diff against what is there now."""
+    try:
+        path = join(safe_parts(write.path))
+    except PathError as error:
+        return f"This write will be refused. {error}"
+    folder = files.folder_at(path)
+    now = folder[0].read(folder[1], limit=_LONGEST_FILE) if folder else None
+    before = now.file_data["content"] if now and now.file_data else ""
+    if write.old is None:
+        after = write.new
+        verb = "Write" if now is None else "Create" if now.error else "Replace"
+    else:
+        # Where the place is not known, as with the client, the change is shown by itself.
+        before = before if write.old in before else write.old
+        after = before.replace(write.old, write.new, -1 if write.everywhere else 1)
+        verb = "Edit"
+    parts = [write.reason, f"{verb} {path}", diff(before, after, path)]
+    if now and now.next_offset:
+        parts.append(f"The file goes on after its first {now.next_offset} lines.")
+    return "\n\n".join(filter(None, parts))
 
 
 def diff(before: str, after: str, path: str) -> str:
@@ -79,17 +120,3 @@ def diff(before: str, after: str, path: str) -> str:
     # A fence longer than any inside, so that the content cannot close it.
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}diff\n{text}\n{fence}"
-
-
-def _path(call: ToolCall) -> str:
-    args = call["args"]
-    return str(args.get("file_path", args.get("file_id", "")))
-
-
-def _content(files: Mounts, path: str) -> str | None:
-    found_at = files.folder_at(path)
-    if found_at is None:
-        return None
-    folder, inner = found_at
-    found = folder.download_files([inner])[0]
-    return found.content.decode(errors="replace") if found.content is not None else None
