@@ -49,8 +49,7 @@ def run(agent: Any, **state: Any) -> None:
 
 def deepnb_agent(steps: int, saver: Any, budget: deepnb.Budget | None = None) -> Any:
     """Build the whole stack, over a folder on disk and with approvals."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = deepnb.files.mounts(workspace=folder)
+    files = deepnb.files.mounts(workspace=tempfile.gettempdir())
     return deepnb.create_deep_agent(
         loop(steps), [noop], backend=files, budget=budget, checkpointer=saver
     )

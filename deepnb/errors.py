@@ -13,6 +13,7 @@ DeepnbError
 │   └── SubagentError          a subagent's description is malformed
 ├── PathError              a path is malformed, or would leave its root (also a ValueError)
 ├── RunConfigError         a run lacks the configuration that its agent needs
+├── NobodyToAskError       a run needs a person's answer and cannot wait for one
 └── AnswerError            an answer does not fit the question it is for
 """
 
@@ -62,6 +63,10 @@ class PathError(DeepnbError, ValueError):
 
 class RunConfigError(DeepnbError):
     """A run lacks the configuration that its agent needs, or it is malformed."""
+
+
+class NobodyToAskError(DeepnbError):
+    """A run needs a person's answer and cannot wait for one."""
 
 
 class AnswerError(DeepnbError):

@@ -4,6 +4,7 @@ Requests are plain JSON objects, `type` first, so that any client can show them.
 strict models: LangGraph checks one against its question before anything is saved, so that a
 malformed answer is refused with a reason and the question stays open.
 
+    tool_approval          ->  {"decisions": [{"type": "approve" | "reject" | "edit" | ...}, ...]}
     client_tool_execution  ->  {"result": ...} | {"error": "..."}
     clarification_request  ->  {"response": "..."} | {"selected": [...], "freeform"?: "..."}
     budget_exhausted       ->  {"raise_to": 2.5} | {"stop": true}
@@ -25,7 +26,7 @@ from pydantic import (
 )
 from typing_extensions import TypeVar as DefaultTypeVar
 
-from deepnb.errors import AnswerError
+from deepnb.errors import AnswerError, NobodyToAskError
 
 Result = DefaultTypeVar("Result", default=JsonValue)
 AnswerType = TypeVar("AnswerType", bound="Answer")
@@ -60,6 +61,29 @@ class ClarificationRequest(TypedDict):
     allow_freeform: bool
 
 
+class Action(TypedDict):
+    """A tool call that waits for approval."""
+
+    name: str
+    args: dict[str, Any]
+    description: str
+
+
+class Review(TypedDict):
+    """What may be decided about the action at the same place."""
+
+    action_name: str
+    allowed_decisions: list[str]
+
+
+class ApprovalRequest(TypedDict):
+    """Tool calls of one turn that a person decides about, each on its own."""
+
+    type: Literal["tool_approval"]
+    action_requests: list[Action]
+    review_configs: list[Review]
+
+
 class BudgetRequest(TypedDict):
     """The run has spent what it may spend, counted in `unit`."""
 
@@ -69,7 +93,7 @@ class BudgetRequest(TypedDict):
     spent: float
 
 
-Request = ClientToolRequest | ClarificationRequest | BudgetRequest
+Request = ApprovalRequest | ClientToolRequest | ClarificationRequest | BudgetRequest
 
 
 class Answer(BaseModel):
@@ -79,6 +103,47 @@ class Answer(BaseModel):
 
     def fit(self, request: Any) -> None:
         """Raise a ValueError that says why this answer does not fit `request`."""
+
+
+class EditedAction(Answer):
+    """The call to make in place of the one that was asked about."""
+
+    name: str
+    args: dict[str, Any]
+
+
+class Decision(Answer):
+    """What a person decided about one action."""
+
+    type: Literal["approve", "edit", "reject", "respond"]
+    message: str | None = None
+    edited_action: EditedAction | None = None
+
+    @model_validator(mode="after")
+    def _says_what_it_needs(self) -> Self:
+        if (self.edited_action is not None) != (self.type == "edit"):
+            raise ValueError("'edited_action' goes with type 'edit', and with no other")
+        if self.type == "respond" and self.message is None:
+            raise ValueError("'respond' needs a 'message'")
+        return self
+
+
+class ApprovalAnswer(Answer):
+    """One decision for each action, in their order."""
+
+    decisions: list[Decision]
+
+    def fit(self, request: ApprovalRequest) -> None:
+        """Decide about everything that was asked, in ways that were offered."""
+        actions, reviews = request["action_requests"], request["review_configs"]
+        if len(self.decisions) != len(actions):
+            raise ValueError(f"send {len(actions)} decisions, one for each action")
+        for decision, action, review in zip(self.decisions, actions, reviews, strict=True):
+            if decision.type not in review["allowed_decisions"]:
+                allowed = ", ".join(review["allowed_decisions"])
+                raise ValueError(f"{action['name']} can be decided by: {allowed}")
+            if decision.edited_action and decision.edited_action.name != action["name"]:
+                raise ValueError(f"an edit of {action['name']} cannot call another tool")
 
 
 class ClientToolAnswer(Answer, Generic[Result]):
@@ -144,8 +209,19 @@ def ask(request: Request, answer_type: type[AnswerType]) -> AnswerType:
     Call it inside a graph that has a checkpointer. The node runs again from its start when the
     answer comes, so side effects belong after this call. A malformed answer makes the resuming
     call raise; `refusal` turns what it raised into an explanation.
+
+    Raises:
+        NobodyToAskError: The run could never be continued with an answer.
     """
+    from langgraph.runtime import get_runtime
     from langgraph.types import interrupt
+
+    execution = get_runtime().execution_info
+    if execution is None or execution.thread_id is None:
+        raise NobodyToAskError(
+            "This needs an answer from a person, and a run without a checkpointer cannot wait for "
+            "one. Build the agent with checkpointer=..., and run it with a thread_id."
+        )
 
     def check(answer: AnswerType) -> AnswerType:
         answer.fit(request)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import pytest
 from langchain.agents.middleware import ToolCallRequest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 import deepnb
-from deepnb.middleware.approvals import approvals_for, diff
+from deepnb.interrupts import refusal
+from deepnb.middleware.approvals import approvals_for
+from deepnb.middleware.diffs import diff
 from deepnb.testing import ScriptedModel, call
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -21,10 +28,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def agent(folder, *script, **options):
+def agent(folder, *script, tools=(), **options):
     model = ScriptedModel(list(script))
     graph = deepnb.create_deep_agent(
         model,
+        tools,
         backend=deepnb.files.mounts(workspace=folder),
         checkpointer=InMemorySaver(),
         **options,
@@ -162,7 +170,8 @@ def test_an_argument_that_a_tool_ignores_decides_nothing(folder):
     sneaky = {"name": "patch_file", "args": args, "id": "1", "type": "tool_call"}
     assert gate["when"](ToolCallRequest(tool_call=sneaky, tool=None, state={}, runtime=None))
     shown = gate["description"](sneaky, {}, None)
-    assert shown.startswith("a # fake heading\n\nEdit /files/draft.md")
+    assert shown.startswith("Edit /files/draft.md")
+    assert shown.endswith("The agent's reason: a # fake heading")
     assert "-The lake is clean." in shown
     assert "+The lake is dirty." in shown
 
@@ -194,8 +203,8 @@ def test_a_huge_file_is_not_read_whole_to_be_shown(folder):
         file.truncate(2_000_000_000)
     _, graph = agent(folder, write("/workspace/huge.txt", "short"), "done")
     (action,) = asked(graph.invoke(REQUEST, THREAD))
-    assert "The file goes on" in action["description"]
-    assert len(action["description"]) < 20_000
+    assert action["description"].startswith("Replace /workspace/huge.txt")
+    assert "too large" in action["description"]
 
 
 def test_approving_resumes_the_run_and_does_not_begin_it_again(folder):
@@ -237,29 +246,182 @@ def test_two_subagents_waiting_at_once_are_answered_in_reverse(folder):
     assert not (folder / "b.md").exists()
 
 
+MALFORMED = [
+    ({"decisions": [{"type": "aprove"}]}, "approve"),
+    ({"decisions": []}, "send 1 decisions"),
+    ({"decisions": [APPROVE, APPROVE]}, "send 1 decisions"),
+    ({"decisions": [{"type": "respond", "message": "done"}]}, "can be decided by"),
+    ({"decisions": [{"type": "edit"}]}, "edited_action"),
+    (
+        {"decisions": [{"type": "edit", "edited_action": {"name": "ls", "args": {}}}]},
+        "another tool",
+    ),
+    (APPROVE, "decisions"),
+    ("approve", "dictionary"),
+]
+
+
+@pytest.mark.parametrize(("answer", "reason"), MALFORMED)
+@pytest.mark.parametrize("in_subagent", [False, True])
+async def test_a_malformed_answer_is_refused_and_the_question_stays_open(
+    folder, answer, reason, in_subagent
+):
+    helper = {"name": "w", "description": "w", "model": ScriptedModel([write(), "written"])}
+    script = [call("task", description="x", subagent_type="w") if in_subagent else write(), "done"]
+    _, graph = agent(folder, *script, subagents=[helper])
+    (question,) = (await graph.ainvoke(REQUEST, THREAD))["__interrupt__"]
+    with pytest.raises(ValueError, match="validation error") as raised:
+        await graph.ainvoke(Command(resume={question.id: answer}), THREAD)
+    assert reason in str(refusal(raised.value))
+    assert not (folder / "new.md").exists()
+    await graph.ainvoke(Command(resume={question.id: {"decisions": [APPROVE]}}), THREAD)
+    assert (folder / "new.md").exists()
+
+
+def test_the_question_says_first_what_it_is(folder):
+    _, graph = agent(folder, write(), "done")
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]
+    assert next(iter(question.value.items())) == ("type", "tool_approval")
+
+
+def test_a_file_that_changed_while_the_question_waited_is_not_overwritten(folder):
+    model, graph = agent(folder, write(), EDIT, "sorry")
+    graph.invoke(REQUEST, THREAD)
+    (folder / "new.md").write_text("made meanwhile")
+    graph.invoke(decide(APPROVE), THREAD)
+    assert (folder / "new.md").read_text() == "made meanwhile"
+    assert "has changed since" in heard(model)[0]
+    (folder / "draft.md").write_text("The lake is clean. Very.\n")
+    graph.invoke(decide(APPROVE), THREAD)
+    assert (folder / "draft.md").read_text() == "The lake is clean. Very.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("utf16.txt", "Grüße".encode("utf-16")), ("nul.txt", b"a\0b")],
+)
+def test_what_cannot_be_shown_is_still_said_to_be_replaced(folder, name, content):
+    (folder / name).write_bytes(content)
+    _, graph = agent(folder, write(f"/workspace/{name}", "x"), "done")
+    (action,) = asked(graph.invoke(REQUEST, THREAD))
+    assert action["description"].startswith(f"Replace /workspace/{name}")
+    assert "cannot be shown" in action["description"]
+
+
+@pytest.mark.parametrize("value", [True, "true", "yes", 1, "on"])
+def test_every_replacement_that_will_be_made_is_shown(folder, value):
+    (folder / "three.md").write_text("a\nb\na\nb\na\n")
+    edit = call(
+        "edit_file",
+        file_path="/workspace/three.md",
+        old_string="a",
+        new_string="X",
+        replace_all=value,
+    )
+    _, graph = agent(folder, edit, "done")
+    (action,) = asked(graph.invoke(REQUEST, THREAD))
+    assert action["description"].count("+X") == 3
+    graph.invoke(decide(APPROVE), THREAD)
+    assert (folder / "three.md").read_text() == "X\nb\nX\nb\nX\n"
+
+
+def test_a_change_of_line_ends_or_invisible_characters_is_seen(folder):
+    (folder / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
+    _, graph = agent(folder, write("/workspace/dos.txt", "one\ntw\u202eo"), "done")
+    (action,) = asked(graph.invoke(REQUEST, THREAD))
+    assert "-one␍" in action["description"]
+    assert "+one" in action["description"]
+    assert "tw\\u202eo (no line feed at the end)" in action["description"]
+
+
 def test_a_session_may_be_told_otherwise(folder):
     _, graph = agent(folder, write(), "done", interrupt_on={})
     graph.invoke(REQUEST, THREAD)
     assert (folder / "new.md").exists()
 
 
-def test_other_tools_can_be_gated_too(folder):
-    def send(to: str) -> str:
-        """Send."""
-        return f"sent to {to}"
+def send(to: str) -> str:
+    """Send."""
+    return f"sent to {to}"
 
-    model = ScriptedModel([call("send", to="all"), "done"])
-    graph = deepnb.create_deep_agent(
-        model, [send], interrupt_on={"send": True}, checkpointer=InMemorySaver()
+
+def test_gating_another_tool_leaves_the_files_gated(folder):
+    script = [[call("send", to="all"), write()], "done"]
+    _, graph = agent(folder, *script, tools=[send], interrupt_on={"send": True})
+    assert [a["name"] for a in asked(graph.invoke(REQUEST, THREAD))] == ["send", "write_file"]
+    _, graph = agent(folder, write(), "done", interrupt_on={"write_file": False, "send": True})
+    graph.invoke(REQUEST, THREAD)
+    assert (folder / "new.md").exists()
+
+
+@pytest.mark.parametrize("own", [None, {"send": True}])
+def test_a_subagent_cannot_lose_the_gates_by_accident(folder, own):
+    helper = {"name": "w", "description": "w", "model": ScriptedModel([write(), "written"])}
+    helper |= {"interrupt_on": own}
+    _, graph = agent(
+        folder, call("task", description="x", subagent_type="w"), "done", subagents=[helper]
     )
-    assert asked(graph.invoke(REQUEST, THREAD))[0]["name"] == "send"
-
-
-def test_without_a_checkpointer_nothing_is_written_either(folder):
-    model = ScriptedModel([write(), "done"])
-    graph = deepnb.create_deep_agent(model, backend=deepnb.files.mounts(workspace=folder))
-    assert asked(graph.invoke(REQUEST))
+    assert asked(graph.invoke(REQUEST, THREAD))
     assert not (folder / "new.md").exists()
+
+
+@pytest.mark.parametrize("wrap", [False, True], ids=["folder", "composite"])
+def test_a_folder_without_mounts_is_a_persons_too(folder, wrap):
+    from deepagents.backends import CompositeBackend, StateBackend
+
+    backend = deepnb.files.Folder(folder)
+    path = "/new.md"
+    if wrap:
+        backend, path = CompositeBackend(StateBackend(), {"/disk/": backend}), "/disk/new.md"
+    graph = deepnb.create_deep_agent(
+        ScriptedModel([write(path), "done"]), backend=backend, checkpointer=InMemorySaver()
+    )
+    assert asked(graph.invoke(REQUEST, THREAD))
+    assert not (folder / "new.md").exists()
+
+
+async def test_where_nobody_can_be_asked_the_model_is_told_so(folder):
+    for use_async in (False, True):
+        model = ScriptedModel([write(), "I could not save it."])
+        graph = deepnb.create_deep_agent(model, backend=deepnb.files.mounts(workspace=folder))
+        result = await graph.ainvoke(REQUEST) if use_async else graph.invoke(REQUEST)
+        assert "__interrupt__" not in result
+        assert result["messages"][-1].text == "I could not save it."
+        assert "checkpointer=" in heard(model)[0]
+        assert not (folder / "new.md").exists()
+
+
+WAIT_AND_DIE = """
+import os, sys, signal
+from langgraph.checkpoint.sqlite import SqliteSaver
+import deepnb
+from deepnb.testing import ScriptedModel, call
+write = call("write_file", file_path="/workspace/new.md", content="hello")
+with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+    graph = deepnb.create_deep_agent(
+        ScriptedModel([write]),
+        backend=deepnb.files.mounts(workspace=sys.argv[2]),
+        checkpointer=saver,
+    )
+    graph.invoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "1"}})
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_an_approval_outlives_a_kernel_that_is_killed(folder, tmp_path_factory):
+    database = str(tmp_path_factory.mktemp("db") / "threads.sqlite")
+    died = subprocess.run([sys.executable, "-c", WAIT_AND_DIE, database, str(folder)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert not (folder / "new.md").exists()
+    model = ScriptedModel(["done"])
+    with SqliteSaver.from_conn_string(database) as saver:
+        graph = deepnb.create_deep_agent(
+            model, backend=deepnb.files.mounts(workspace=folder), checkpointer=saver
+        )
+        assert len(graph.get_state(THREAD).interrupts) == 1
+        graph.invoke(decide(APPROVE), THREAD)
+    assert (folder / "new.md").read_text() == "hello"
+    assert len(model.calls) == 1
 
 
 def test_a_diff_cannot_be_broken_out_of_and_has_an_end():

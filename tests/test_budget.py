@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 import deepnb
-from deepnb.errors import ModelError
+from deepnb.errors import AgentError, ModelError
 from deepnb.middleware.budget import STOPPED
 from deepnb.middleware.ledger import Amount, Exhausted, Ledger
 from deepnb.testing import ScriptedModel, call
@@ -154,6 +155,43 @@ def reply(text, tokens_in, tokens_out):
     return AIMessage(text, usage_metadata=usage)
 
 
+NO_LIMITS = [
+    {},
+    *({"calls": value} for value in (-1, 0, 1.5, "5", True)),
+    *({"usd": value} for value in (float("nan"), float("inf"), "1")),
+    {"tokens": float("nan")},
+]
+
+
+@pytest.mark.parametrize("limits", NO_LIMITS)
+def test_a_limit_is_a_positive_number(limits):
+    with pytest.raises(AgentError, match="limit"):
+        deepnb.Budget(**limits)
+
+
+def test_a_models_longest_reply_is_not_held_against_the_budget():
+    model = ScriptedModel([reply("done", 1_200, 34)])
+    object.__setattr__(model, "max_tokens", 128_000)
+    budget = deepnb.Budget(tokens=50_000)
+    assert said(agent(model, budget).invoke(REQUEST, THREAD)) == "done"
+
+
+def test_without_a_checkpointer_it_stops_and_says_so():
+    model = pinging(9)
+    graph = deepnb.create_deep_agent(model, [ping], budget=deepnb.Budget(calls=3))
+    assert said(graph.invoke(REQUEST)) == STOPPED
+    assert len(model.calls) == 3
+
+
+def test_an_agent_inside_a_larger_graph_asks_again_in_its_next_run():
+    inner = deepnb.create_deep_agent(pinging(9), [ping], budget=deepnb.Budget(calls=3))
+    builder = StateGraph(MessagesState).add_node("agent", inner).add_edge(START, "agent")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    graph.invoke(REQUEST, THREAD)
+    assert said(graph.invoke(Command(resume={"stop": True}), THREAD)) == STOPPED
+    assert graph.invoke(REQUEST, THREAD)["__interrupt__"]
+
+
 def test_tokens_are_reserved_at_the_most_and_settled_at_what_was_used():
     budget = deepnb.Budget(tokens=100_000)
     agent(ScriptedModel([reply("done", 1_200, 34)]), budget).invoke(REQUEST, THREAD)
@@ -221,15 +259,35 @@ def test_a_summary_is_charged_like_any_call():
     assert budget.ledger.spent("1").calls == len(model.calls)
 
 
+def test_a_summary_is_not_paid_again_when_the_run_goes_on():
+    budget = deepnb.Budget(calls=4)
+    model = ScriptedModel(
+        lambda messages: "a summary" if "<conversation>" in messages[0].text else "done",
+        window=10_000,
+    )
+    graph = agent(model, budget)
+    limit = 4
+    for _ in range(12):
+        result = graph.invoke({"messages": [("user", "words " * 800)]}, THREAD)
+        while result.get("__interrupt__"):
+            limit += 1
+            assert limit < 40
+            result = graph.invoke(Command(resume={"raise_to": limit}), THREAD)
+    prompts = [c.messages[0].text for c in model.calls if "<conversation>" in c.messages[0].text]
+    assert len(prompts) == len(set(prompts)) > 0
+
+
 def test_the_ledger_survives_in_its_file(tmp_path):
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path)
     ledger.reserve("t", Amount(calls=2), {"calls": 2})
     ledger.raise_limit("t", "calls", 3)
     again = Ledger(path)
-    assert again.spent("t") == Amount(calls=2)
+    assert again.spent("t") == Amount()  # reserved, and not yet spent
     assert isinstance(again.reserve("t", Amount(calls=1), {"calls": 2}), int)
-    assert again.reserve("t", Amount(calls=1), {"calls": 2}) == Exhausted("calls", 3, 3)
+    assert again.reserve("t", Amount(calls=1), {"calls": 2}) == Exhausted("calls", 3, 0)
+    again.settle(1, Amount(calls=2))
+    assert Ledger(path).spent("t") == Amount(calls=2)
 
 
 def test_threads_at_once_cannot_reserve_more_than_there_is():
@@ -239,4 +297,3 @@ def test_threads_at_once_cannot_reserve_more_than_there_is():
             pool.map(lambda _: ledger.reserve("t", Amount(calls=1), {"calls": 50}), range(200))
         )
     assert sum(isinstance(entry, int) for entry in entries) == 50
-    assert ledger.spent("t").calls == 50

@@ -179,7 +179,14 @@ def test_roles_give_a_subagent_its_model():
         ([{"name": "critic"}], "'critic' needs a description"),
         ([{"name": "critic", "description": " "}], "'critic' needs a description"),
         ([{"name": "c", "description": "x", "promt": "y"}], "has promt, which is not known"),
-        ([{"name": "c", "description": "x", "runnable": 1}], "no LangGraph graph"),
+        ([{"name": "c", "description": "x", "runnable": 1}], "must be a LangGraph graph"),
+        ([{"name": "c", "description": "x", "tools": "ls"}], "its tools must be a list of tools"),
+        ([{"name": "c", "description": "x", "tools": [5]}], "its tools must be a list of tools"),
+        ([{"name": "c", "description": "x", "model": 3}], "its model must be what"),
+        ([{"name": "c", "description": "x", "middleware": [1]}], "its middleware must be a list"),
+        ([{"name": "c", "description": "x", "system_prompt": 5}], "its system_prompt must be"),
+        ([{"name": "c", "description": "x", "interrupt_on": "x"}], "its interrupt_on must be"),
+        ({"name": "c"}, "subagents must be a list"),
         ([{"name": "c", "description": "x"}] * 2, "Two subagents are called 'c'"),
     ],
 )
@@ -200,6 +207,36 @@ def test_two_of_one_name_are_one_clear_error():
     helper = {"name": "h", "description": "h", "tools": [read_file]}
     with pytest.raises(AgentError, match="two tools called 'read_file'"):
         deepnb.create_deep_agent(ScriptedModel([]), subagents=[helper])
+
+
+def test_a_budget_is_a_budget_and_is_given_as_one():
+    with pytest.raises(AgentError, match=r"deepnb\.Budget\(calls=50\)"):
+        deepnb.create_deep_agent(ScriptedModel([]), budget=5)
+    with pytest.raises(AgentError, match="budget="):
+        deepnb.create_deep_agent(ScriptedModel([]), middleware=[deepnb.Budget(calls=3)])
+
+
+@pytest.mark.parametrize("client", [True, "folder"])
+def test_where_all_files_are_with_the_client_the_clients_tools_take_their_place(client, tmp_path):
+    home = True if client is True else deepnb.files.Folder(tmp_path)
+    model = ScriptedModel(["hi"])
+    deepnb.agents.get("deep", model=model, client=home).invoke(REQUEST)
+    assert {"list_files", "grep_files", "glob_files", "patch_file", "search_files"} <= set(
+        model.calls[0].tools
+    )
+    assert not {"ls", "grep", "glob", "edit_file"} & set(model.calls[0].tools)
+    with pytest.raises(AgentError, match="two tools for one act"):
+        files = deepnb.files.mounts(workspace=tmp_path, client=home)
+        deepnb.create_deep_agent(
+            model, backend=files, middleware=[deepnb.middleware.ClientToolsMiddleware(files)]
+        )
+
+
+def test_a_store_holds_memories_without_being_told_to():
+    store = InMemoryStore()
+    write = call("write_file", file_path="/memories/likes.md", content="brevity")
+    deepnb.create_deep_agent(ScriptedModel([write, "ok"]), store=store).invoke(REQUEST)
+    assert [item.key for item in store.search(())] == ["/likes.md"]
 
 
 def test_a_backend_that_is_none_is_one_clear_error():

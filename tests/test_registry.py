@@ -57,6 +57,8 @@ def test_an_agent_is_built_when_it_is_asked_for(monkeypatch, folder):
 def test_an_unknown_agent_is_one_clear_error():
     with pytest.raises(UnknownAgentError, match="Did you mean 'deep'"):
         agents.get("depe")
+    with pytest.raises(UnknownAgentError, match="There are: deep, simple"):
+        agents.get(["deep"])
 
 
 def test_an_unknown_option_is_one_clear_error():
@@ -77,6 +79,10 @@ def test_others_can_be_registered(monkeypatch):
     assert agents.get("also", model="offline").name == "simple"
     with pytest.raises(AgentError, match="needs a name"):
         agents.register("bad", "no colon")
+    for home in ("no_such_module:f", "deepnb.agents.simple:no_such_function", ":"):
+        agents.register("lost", home)
+        with pytest.raises(AgentError, match="'lost' cannot be loaded"):
+            agents.get("lost")
 
 
 def test_looking_up_names_loads_no_agent():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -73,6 +74,44 @@ def test_wrong_calls_are_tool_errors_that_name_what_is_wrong(bad, message):
     model = ScriptedModel([bad, "sorry"])
     deepnb.create_deep_agent(model, [fail]).invoke(REQUEST)
     assert message in heard(model)[0].text
+
+
+def broken(name="fail", args='{"reason": "a'):
+    bad = {"name": name, "args": args, "id": "b", "error": "no JSON", "type": "invalid_tool_call"}
+    return AIMessage("", invalid_tool_calls=[bad])
+
+
+async def test_a_reply_of_nothing_but_unreadable_calls_is_asked_for_again():
+    for use_async in (False, True):
+        model = ScriptedModel([broken(), broken(), "now in words"])
+        graph = deepnb.create_deep_agent(model, [fail])
+        result = await graph.ainvoke(REQUEST) if use_async else graph.invoke(REQUEST)
+        assert result["messages"][-1].text == "now in words"
+        assert "Your call of fail could not be read" in model.calls[1].messages[-1].text
+
+
+def deep_nesting():
+    value = []
+    for _ in range(5000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [10**30, deep_nesting(), float("nan")])
+def test_arguments_that_no_checkpoint_can_hold_do_not_end_the_run(value):
+    bad = AIMessage("", tool_calls=[{"name": "fail", "args": {"reason": value}, "id": "x"}])
+    model = ScriptedModel([bad, "in words then"])
+    graph = deepnb.create_deep_agent(model, [fail], checkpointer=InMemorySaver())
+    result = graph.invoke(REQUEST, {"configurable": {"thread_id": "1"}})
+    assert result["messages"][-1].text == "in words then"
+
+
+def test_a_call_without_an_id_gets_one():
+    nameless = AIMessage("", tool_calls=[{"name": "fail", "args": {"reason": "x"}, "id": None}])
+    model = ScriptedModel([nameless, "I see"])
+    result = deepnb.create_deep_agent(model, [fail]).invoke(REQUEST)
+    assert result["messages"][-1].text == "I see"
+    assert heard(model)[0].tool_call_id
 
 
 def test_a_model_that_raises_ends_the_run_but_not_the_thread():

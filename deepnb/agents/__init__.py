@@ -69,7 +69,7 @@ def get(name: str, **options: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
 
 
 def _factory(name: str) -> Factory:
-    if name not in _registry:
+    if str(name) not in _registry:
         near = get_close_matches(str(name), _registry, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UnknownAgentError(
@@ -79,5 +79,10 @@ def _factory(name: str) -> Factory:
     if callable(factory):
         return factory
     module, _, function = factory.partition(":")
-    loaded: Factory = getattr(import_module(module), function)
+    try:
+        loaded: Factory = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise AgentError(
+            f"The agent {name!r} cannot be loaded from {factory!r}: {error}"
+        ) from error
     return loaded

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.backends.protocol import BackendProtocol
@@ -10,11 +9,17 @@ from deepagents.middleware import FilesystemMiddleware
 from deepagents.middleware.patch_tool_calls import PatchToolCallsMiddleware
 from langchain.agents import create_agent
 
+from deepnb.agents.checks import check_budget, unambiguous
 from deepnb.agents.state import State
 from deepnb.agents.subagents import TaskMiddleware, checked
 from deepnb.errors import AgentError
 from deepnb.files import Mounts, mounts
+from deepnb.files.mounts import FILES
 from deepnb.middleware.approvals import ApprovalsMiddleware, approvals_for
+from deepnb.middleware.client_tools import (
+    REMAINING_FILE_TOOLS,
+    ClientToolsMiddleware,
+)
 from deepnb.middleware.content import ContentMiddleware
 from deepnb.middleware.summarization import summarization
 from deepnb.middleware.todos import TodosMiddleware
@@ -89,18 +94,19 @@ def create_deep_agent(
         checkpointer: For threads, and for anything that asks a person.
         store: Holds `/memories/`.
         backend: Where files live; left out, graph state. See `deepnb.files.mounts`.
-        interrupt_on: Which tool calls a person approves. Left out: writes to files the person
-            owns. An empty dict: none.
+        interrupt_on: Which tool calls a person approves, beside writes to files they own.
+            `{"write_file": False}` opens one gate, an empty dict all of them.
         debug: Passed to langchain.
         name: The graph's name.
         cache: Passed to langchain.
         budget: A cap on what the agent and its subagents spend together.
     """
     chat = resolve(model)
-    files = mounts() if backend is None else backend
+    files = mounts(store=store is not None) if backend is None else backend
     if not isinstance(files, BackendProtocol):
         raise AgentError("backend must be a deepagents backend, for example deepnb.files.mounts().")
-    approvals = approvals_for(files) if interrupt_on is None else interrupt_on
+    check_budget(budget, middleware)
+    approvals = approvals_for(files, interrupt_on)
 
     def stack(
         model: BaseChatModel,
@@ -111,7 +117,7 @@ def create_deep_agent(
     ) -> list[Middleware]:
         parts: list[Middleware] = [
             TodosMiddleware(),
-            FilesystemMiddleware(backend=files, tools=FILE_TOOLS),
+            *_file_tools(files),
             *([TaskMiddleware(files, helpers)] if helpers else []),
             summarization(model, files, budget=budget),
             *_prompt_caching(model),
@@ -119,16 +125,17 @@ def create_deep_agent(
             ToolCallsMiddleware(),
             *extra,
             *([budget] if budget else []),
-            *([ApprovalsMiddleware(dict(approvals))] if approvals else []),
+            *([ApprovalsMiddleware(approvals, files)] if approvals else []),
             ContentMiddleware(),
         ]
-        return _unambiguous(parts, own_tools)
+        return unambiguous(parts, own_tools)
 
     def helper(spec: SubAgent | CompiledSubAgent) -> SubAgent | CompiledSubAgent:
         if "runnable" in spec:
             return spec
         own_model = for_subagent(spec["name"], spec.get("model"), chat)
-        own_approvals = spec.get("interrupt_on", approvals)
+        asked = spec.get("interrupt_on")
+        own_approvals = approvals if asked is None else approvals_for(files, asked)
         own_tools = spec.get("tools", tools or ())
         whole: dict[str, Any] = {**spec, "model": own_model, "tools": own_tools}
         whole["system_prompt"] = _prompt(spec.get("system_prompt"), files)
@@ -185,29 +192,11 @@ def build(
     )
 
 
-def _unambiguous(middleware: list[Middleware], tools: Sequence[Tool]) -> list[Middleware]:
-    """Refuse parts and tools of one name: a model could not tell them apart, nor could langchain.
-
-    Raises:
-        AgentError: A name is given twice.
-    """
-    names = Counter(part.name for part in middleware)
-    # Not every middleware has the attribute, though langchain declares it for all.
-    own = [tool for part in middleware for tool in getattr(part, "tools", ())]
-    tool_names = Counter(_tool_name(tool) for tool in [*own, *tools])
-    for kind, counts in (("middleware", names), ("tool", tool_names)):
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise AgentError(
-                f"The agent would have two {kind}s called {twice[0]!r}. Rename yours, or leave it "
-                "out if it does what the agent's own does."
-            )
-    return middleware
-
-
-def _tool_name(tool: Tool) -> str:
-    if isinstance(tool, dict):
-        return str(tool.get("name") or tool.get("type"))
-    return str(getattr(tool, "name", None) or getattr(tool, "__name__", tool))
+def _file_tools(files: BackendProtocol) -> list[Middleware]:
+    if isinstance(files, Mounts) and files.owned == (FILES,):
+        tools = FilesystemMiddleware(backend=files, tools=REMAINING_FILE_TOOLS)
+        return [tools, ClientToolsMiddleware(files)]
+    return [FilesystemMiddleware(backend=files, tools=FILE_TOOLS)]
 
 
 def _prompt_caching(model: BaseChatModel) -> list[Middleware]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.middleware import SubAgentMiddleware
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
 
 from deepnb.agents.state import State
 from deepnb.errors import SubagentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from deepagents.backends.protocol import BackendProtocol
     from deepagents.middleware.subagents import CompiledSubAgent, SubAgent
@@ -44,19 +46,37 @@ class TaskMiddleware(SubAgentMiddleware[Any, Any]):
         super().__init__(backend=files, subagents=subagents, state_schema=State)
 
 
-_DECLARED = frozenset(
-    {
-        "name",
-        "description",
-        "system_prompt",
-        "tools",
-        "model",
-        "middleware",
-        "interrupt_on",
-        "response_format",
-    }
-)
-_COMPILED = frozenset({"name", "description", "runnable"})
+def _is_list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list | tuple) and all(map(check, value))
+
+
+_DECLARED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": ("a text", lambda value: isinstance(value, str)),
+    "description": ("a text", lambda value: isinstance(value, str)),
+    "system_prompt": ("a text", lambda value: isinstance(value, str)),
+    "model": (
+        "what deepnb.models.resolve takes",
+        lambda value: isinstance(value, str | BaseChatModel),
+    ),
+    "tools": (
+        "a list of tools",
+        _is_list_of(lambda tool: callable(tool) or isinstance(tool, dict | BaseTool)),
+    ),
+    "middleware": (
+        "a list of langchain middleware",
+        _is_list_of(lambda part: isinstance(part, AgentMiddleware)),
+    ),
+    "interrupt_on": (
+        "a dict from tools to True, False or a config",
+        lambda value: value is None or isinstance(value, dict),
+    ),
+    "response_format": ("a schema", lambda value: not isinstance(value, str | int | float)),
+}
+_COMPILED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": _DECLARED["name"],
+    "description": _DECLARED["description"],
+    "runnable": ("a LangGraph graph or other runnable", lambda value: hasattr(value, "invoke")),
+}
 
 
 def checked(subagents: Sequence[Spec] | None) -> list[Spec]:
@@ -65,6 +85,8 @@ def checked(subagents: Sequence[Spec] | None) -> list[Spec]:
     Raises:
         SubagentError: Something is missing, misspelled or given twice.
     """
+    if subagents is not None and not isinstance(subagents, list | tuple):
+        raise SubagentError("subagents must be a list of descriptions.")
     specs = [_checked(position, spec) for position, spec in enumerate(subagents or (), start=1)]
     counts = Counter(spec["name"] for spec in specs)
     if twice := [name for name, count in counts.items() if count > 1]:
@@ -82,11 +104,12 @@ def _checked(position: int, spec: Any) -> Spec:
         if not isinstance(spec.get(key), str) or not spec[key].strip():
             raise SubagentError(f"{who} needs a {key}: a text that is not empty.")
     allowed = _COMPILED if "runnable" in spec else _DECLARED
-    if unknown := sorted(spec.keys() - allowed):
+    if unknown := sorted(spec.keys() - allowed.keys()):
         raise SubagentError(
             f"{who} has {', '.join(unknown)}, which is not known here. "
             f"It can have {', '.join(sorted(allowed))}."
         )
-    if "runnable" in spec and not hasattr(spec["runnable"], "invoke"):
-        raise SubagentError(f"{who}: its runnable is no LangGraph graph or runnable.")
+    for key, (kind, fits) in allowed.items():
+        if key in spec and not fits(spec[key]):
+            raise SubagentError(f"{who}: its {key} must be {kind}, not {spec[key]!r:.60}.")
     return cast("Spec", spec)

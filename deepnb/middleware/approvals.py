@@ -1,59 +1,37 @@
-"""Which writes a person approves, and what they see when they are asked."""
+"""Which tool calls a person approves, what they see when they are asked, and what they decided.
+
+langchain's human in the loop, with three things added: a malformed answer is refused and leaves
+the question open, what is shown is what will be done, and a file that has changed while the
+question waited is not overwritten.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
+from deepagents.backends import CompositeBackend, StateBackend, StoreBackend
 from langchain.agents.middleware import HumanInTheLoopMiddleware, InterruptOnConfig
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.config import get_config
+from pydantic import TypeAdapter, ValidationError
 
-from deepnb.errors import PathError
-from deepnb.files import Mounts, safe_parts
+from deepnb.errors import NobodyToAskError, PathError
+from deepnb.files import Folder, Mounts, safe_parts
 from deepnb.files.paths import join
+from deepnb.interrupts import ApprovalAnswer, ApprovalRequest, ask
+from deepnb.middleware.diffs import diff, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from deepagents.backends.protocol import BackendProtocol
     from langchain.agents.middleware import ToolCallRequest
     from langchain_core.messages import ToolCall
     from langgraph.runtime import Runtime
 
-_LONGEST_FILE = 20_000
-_LONGEST_DIFF = 400
-"""Lines of a file to look at, and of a diff to show; what is longer is cut, and says so."""
-
-
-class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
-    """langchain's human in the loop, whose questions may look at the disk."""
-
-    async def aafter_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """As `after_model`, off the event loop: a diff needs the file as it is."""
-        return await asyncio.to_thread(self.after_model, state, runtime)
-
-
-def approvals_for(files: BackendProtocol) -> dict[str, InterruptOnConfig]:
-    """Ask before anything is written to files a person owns; the agent's own memory is free.
-
-    Whether to ask depends on nothing but the call and the mounts: langchain decides it again
-    when the run resumes, and if the outcome differed a rejected call would run.
-    """
-    if not isinstance(files, Mounts) or not files.owned:
-        return {}
-
-    def is_owned(request: ToolCallRequest) -> bool:
-        return files.is_owned(Write.of(request.tool_call).path)
-
-    def describe(tool_call: ToolCall, state: Any, runtime: Any) -> str:
-        return describe_write(files, Write.of(tool_call))
-
-    gate = InterruptOnConfig(
-        allowed_decisions=["approve", "edit", "reject"], when=is_owned, description=describe
-    )
-    return dict.fromkeys(_ARGUMENTS, gate)
-
-
+_EDITED = "hitl_edited_tool_calls"  # where langchain's wrap_tool_call looks for a person's version
 _ARGUMENTS = {
     "write_file": ("file_path", None, "content", None),
     "edit_file": ("file_path", "old_string", "new_string", None),
@@ -82,41 +60,177 @@ class Write:
             None if name is None else str(call["args"].get(name, ""))
             for name in _ARGUMENTS[call["name"]]
         )
-        everywhere = call["args"].get("replace_all") is True
+        try:  # as the tool's own schema will read it: "yes" is True
+            everywhere = TypeAdapter(bool).validate_python(call["args"].get("replace_all", False))
+        except ValidationError:
+            everywhere = False
         return cls(path or "", old, new or "", " ".join((reason or "").split())[:500], everywhere)
 
 
-def describe_write(files: Mounts, write: Write) -> str:
+def approvals_for(
+    files: BackendProtocol, asked: Mapping[str, bool | InterruptOnConfig] | None = None
+) -> dict[str, bool | InterruptOnConfig]:
+    """Ask before anything is written to files a person owns, and before what a caller names.
+
+    Whether to ask depends on nothing but the call and the mounts: langchain decides it again
+    when the run resumes, and if the outcome differed a rejected call would run.
+
+    Args:
+        files: Where files live.
+        asked: What a caller gates beside that; `{"write_file": False}` opens one gate, an empty
+            mapping all of them.
+    """
+    if asked is not None and not asked:
+        return {}
+
+    def when(request: ToolCallRequest) -> bool:
+        return _is_owned(files, Write.of(request.tool_call).path)
+
+    def describe(tool_call: ToolCall, state: Any, runtime: Any) -> str:
+        return describe_write(files, Write.of(tool_call))
+
+    gate = InterruptOnConfig(
+        allowed_decisions=["approve", "edit", "reject"], when=when, description=describe
+    )
+    return {**(dict.fromkeys(_ARGUMENTS, gate) if _has_owned(files) else {}), **(asked or {})}
+
+
+def _has_owned(files: BackendProtocol) -> bool:
+    if isinstance(files, Mounts):
+        return bool(files.owned)
+    if isinstance(files, CompositeBackend):
+        return any(map(_has_owned, [files.default, *files.routes.values()]))
+    return not isinstance(files, StateBackend | StoreBackend)
+
+
+def _is_owned(files: BackendProtocol, path: str) -> bool:
+    """Whether a person owns what is at `path`: all that is neither state nor a store."""
+    if isinstance(files, Mounts):
+        return files.is_owned(path)
+    return _has_owned(files)  # another composite's paths are not ours to read: ask for all
+
+
+class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
+    """Pause for the tool calls in `interrupt_on`; see langchain's for what that may say."""
+
+    def __init__(
+        self, interrupt_on: Mapping[str, bool | InterruptOnConfig], files: BackendProtocol
+    ) -> None:
+        super().__init__(dict(interrupt_on))
+        self._files = files
+        self._shown: dict[tuple[str, str], str | None] = {}
+
+    def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Ask about all gated calls of the turn at once, and carry out what was decided."""
+        turn = next((m for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None)
+        gated = [
+            (call, config)
+            for call in (turn.tool_calls if turn else [])
+            if (config := self.interrupt_on.get(call["name"]))
+            and self._should_interrupt(call, config, state, runtime)
+        ]
+        if not gated:
+            return {_EDITED: {}} if state.get(_EDITED) else None
+        stale = {call["id"] for call, _ in gated if self._has_changed(call)}
+        try:
+            decisions = ask(self._request(gated, state, runtime), ApprovalAnswer).decisions
+        except NobodyToAskError as error:
+            return {"messages": [_refusal(call, str(error)) for call, _ in gated]}
+        messages: list[ToolMessage] = []
+        edited: dict[str, Any] = {}
+        for (call, config), decided in zip(gated, decisions, strict=True):
+            self._shown.pop(_key(call), None)
+            decision: Any = decided.model_dump(exclude_none=True)
+            _, message = self._process_decision(decision, call, config)
+            if message is None and call["id"] in stale:
+                message = _refusal(call, _CHANGED)
+            if message:
+                messages.append(message)
+            elif decided.edited_action:
+                edited[str(call["id"])] = decision["edited_action"]
+        return {"messages": messages, _EDITED: edited}
+
+    async def aafter_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """As `after_model`, off the event loop: a diff needs the file as it is."""
+        return await asyncio.to_thread(self.after_model, state, runtime)
+
+    def _request(
+        self, gated: list[tuple[ToolCall, InterruptOnConfig]], state: Any, runtime: Runtime[Any]
+    ) -> ApprovalRequest:
+        pairs = [self._create_action_and_config(c, config, state, runtime) for c, config in gated]
+        return {
+            "type": "tool_approval",
+            "action_requests": [dict(action) for action, _ in pairs],  # type: ignore[misc]  # langchain's, whose description is optional
+            "review_configs": [dict(review) for _, review in pairs],  # type: ignore[misc]  # as above
+        }
+
+    def _has_changed(self, call: ToolCall) -> bool:
+        """Whether the file of a call is no longer the one that was shown.
+
+        The node runs again from its start when the answer comes; what it saw the first time is
+        remembered here, for as long as this process lives.
+        """
+        if call["name"] not in _ARGUMENTS:
+            return False
+        found = _folder_at(self._files, Write.of(call).path)
+        now = found[0].fingerprint(found[1]) if found else None
+        return self._shown.setdefault(_key(call), now) != now
+
+
+_CHANGED = (
+    "The file has changed since the person was asked, so nothing was written. Read it again, and "
+    "ask again."
+)
+
+
+def _refusal(call: ToolCall, reason: str) -> ToolMessage:
+    return ToolMessage(
+        f"Error: {call['name']} was not carried out. {reason}",
+        name=call["name"],
+        tool_call_id=call["id"],
+        status="error",
+    )
+
+
+def _key(call: ToolCall) -> tuple[str, str]:
+    return str(get_config()["configurable"].get("thread_id")), str(call["id"])
+
+
+def _folder_at(files: BackendProtocol, path: str) -> tuple[Folder, str] | None:
+    if isinstance(files, Folder):
+        return files, path
+    return files.folder_at(path) if isinstance(files, Mounts) else None
+
+
+def describe_write(files: BackendProtocol, write: Write) -> str:
     """Say what a call would change, with a diff against what is there now."""
     try:
         path = join(safe_parts(write.path))
     except PathError as error:
         return f"This write will be refused. {error}"
-    folder = files.folder_at(path)
-    now = folder[0].read(folder[1], limit=_LONGEST_FILE) if folder else None
-    before = now.file_data["content"] if now and now.file_data else ""
+    found = _folder_at(files, path)
+    exists = found is not None and found[0].fingerprint(found[1]) is not None
+    raw = found[0].content(found[1]) if found and exists else None
+    before = _text(raw)
     if write.old is None:
+        verb = "Write" if found is None else "Replace" if exists else "Create"
         after = write.new
-        verb = "Write" if now is None else "Create" if now.error else "Replace"
     else:
-        # Where the place is not known, as with the client, the change is shown by itself.
-        before = before if write.old in before else write.old
-        after = before.replace(write.old, write.new, -1 if write.everywhere else 1)
         verb = "Edit"
-    parts = [write.reason, f"{verb} {path}", diff(before, after, path)]
-    if now and now.next_offset:
-        parts.append(f"The file goes on after its first {now.next_offset} lines.")
-    return "\n\n".join(filter(None, parts))
+        # Where the place is not known, as with the client, the change is shown by itself.
+        before = before if before and write.old and write.old in before else write.old
+        after = before.replace(write.old, write.new, -1 if write.everywhere else 1)
+    parts = [f"{verb} {path}", diff(before or "", after, path)]
+    if exists and before is None:
+        parts.append("What is there now is too large, or no text, and cannot be shown.")
+    if write.reason:
+        # Last, and with no tag of its own: nothing after it that it could hide.
+        parts.append(f"The agent's reason: {visible(write.reason).replace('<', '&lt;')}")
+    return "\n\n".join(parts)
 
 
-def diff(before: str, after: str, path: str) -> str:
-    """Give a unified diff as a Markdown code block."""
-    lines = list(
-        unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="", n=3)
-    )
-    if len(lines) > _LONGEST_DIFF:
-        lines = [*lines[:_LONGEST_DIFF], f"… {len(lines) - _LONGEST_DIFF} more lines"]
-    text = "\n".join(lines)
-    # A fence longer than any inside, so that the content cannot close it.
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}diff\n{text}\n{fence}"
+def _text(raw: bytes | None) -> str | None:
+    try:
+        return None if raw is None or b"\0" in raw else raw.decode()
+    except UnicodeDecodeError:
+        return None

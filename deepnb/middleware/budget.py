@@ -7,6 +7,7 @@ the limit is raised or ends in an orderly way when it is not.
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.config import get_config
 
-from deepnb.errors import ModelError
+from deepnb.errors import AgentError, ModelError, NobodyToAskError
 from deepnb.interrupts import BudgetAnswer, BudgetRequest, ask
 from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Unit
 from deepnb.middleware.tokens import TokenCounter
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 STOPPED = "Stopped here: the budget is used up, and it was not raised."
 _REPLY_ALLOWANCE = 1_000
-"""Tokens to reserve for a reply where the model has no `max_tokens` to go by."""
+"""Tokens to reserve for a reply. Not a model's `max_tokens`, which can be more than a budget."""
 
 
 class Budget(AgentMiddleware[Any, Any, Any]):
@@ -37,7 +38,11 @@ class Budget(AgentMiddleware[Any, Any, Any]):
 
     Give the same object to an agent as `create_deep_agent(budget=...)`: its declared subagents
     and its summaries are then charged to it too. A subagent that you compiled yourself is charged
-    if you built it with this object as well. Runs without a thread share one account.
+    if you built it with this object as well. Runs without a thread share one account, and stop at
+    the limit, since they cannot wait for an answer.
+
+    A call is made if it fits with a reply of 1,000 tokens; by what replies under way are longer
+    than that, a limit in tokens or dollars can be exceeded once.
 
     Args:
         calls: How many model calls.
@@ -45,6 +50,9 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         usd: How many US dollars.
         prices: Dollars per million tokens (in, out) by model name, where the price list is silent.
         ledger: Where to keep the account; left out, in memory.
+
+    Raises:
+        AgentError: There is no limit, or one is no positive number.
     """
 
     def __init__(
@@ -59,13 +67,18 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         given: dict[Unit, float | None] = {"calls": calls, "tokens": tokens, "usd": usd}
         self.limits: dict[Unit, float] = {u: n for u, n in given.items() if n is not None}
+        _check(self.limits)
         self.prices = dict(prices or {})
         self.ledger = ledger or Ledger()
         self._count = TokenCounter()
 
+    def __repr__(self) -> str:
+        return f"Budget({', '.join(f'{unit}={limit}' for unit, limit in self.limits.items())})"
+
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
         """Let a new run ask again where an earlier one was stopped."""
-        if "|" not in get_config()["configurable"].get("checkpoint_ns", ""):  # not in a subagent
+        # deepagents' task tool marks the runs of subagents.
+        if get_config()["configurable"].get("ls_agent_type") != "subagent":
             self.ledger.resume(_scope())
 
     async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> None:
@@ -115,9 +128,8 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         scope = _scope()
         tokens_in = self._count(messages, tools)
         longest = getattr(model, "max_tokens", None)
-        most = self._cost(
-            model, tokens_in, longest if isinstance(longest, int) else _REPLY_ALLOWANCE
-        )
+        reply = min(longest, _REPLY_ALLOWANCE) if isinstance(longest, int) else _REPLY_ALLOWANCE
+        most = self._cost(model, tokens_in, reply)
         while isinstance(entry := self.ledger.reserve(scope, most, self.limits), Exhausted):
             self._ask(scope, entry)
         return None if entry is None else Charge(self, entry, model, tokens_in)
@@ -140,7 +152,10 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             "limit": exhausted.limit,
             "spent": exhausted.spent,
         }
-        answer = ask(request, BudgetAnswer)
+        try:
+            answer = ask(request, BudgetAnswer)
+        except NobodyToAskError:
+            answer = BudgetAnswer(stop=True)
         if answer.raise_to is None:
             self.ledger.stop(scope)
         else:
@@ -186,6 +201,18 @@ class Charge:
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.budget.settle, self)
+
+
+def _check(limits: Mapping[Unit, float]) -> None:
+    if not limits:
+        raise AgentError("A Budget needs a limit: calls=, tokens= or usd=.")
+    for unit, limit in limits.items():
+        whole = unit != "usd"
+        if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float):
+            kind = "whole number" if whole else "number"
+            raise AgentError(f"Budget({unit}={limit!r}): a limit is a {kind}.")
+        if not 0 < limit < math.inf:
+            raise AgentError(f"Budget({unit}={limit!r}): a limit is more than 0, and has an end.")
 
 
 def _messages(request: ModelRequest[Any]) -> list[BaseMessage]:

@@ -9,7 +9,6 @@ project the mount's root.
 from __future__ import annotations
 
 import json
-from difflib import unified_diff
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from deepnb.files.mounts import FILES, Mounts
+from deepnb.middleware.diffs import diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 REMAINING_FILE_TOOLS: list[FsToolName] = ["read_file", "write_file"]
 """What is left of the file tools beside these."""
+
+TWINS = {
+    "ls": "list_files",
+    "glob": "glob_files",
+    "grep": "grep_files",
+    "edit_file": "patch_file",
+}
+"""Tools for one act, of which an agent has one."""
 
 
 class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -117,9 +125,7 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         done = self._mounts.edit(file_id, search, replace)
         if done.error:
             raise ToolException(done.error)
-        change = unified_diff(search.splitlines(), replace.splitlines(), lineterm="", n=0)
-        shown = "\n".join(list(change)[2:])  # without the names of the two sides, which are one
-        return f"Changed {file_id}: {description}\n{shown}"
+        return f"Changed {file_id}: {description}\n{diff(search, replace, file_id)}"
 
 
 _MOST_LINES = 200

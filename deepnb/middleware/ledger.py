@@ -53,7 +53,8 @@ class Ledger:
         with self._transaction() as db:
             db.execute(
                 "CREATE TABLE IF NOT EXISTS entry (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, "
-                "calls INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL)"
+                "calls INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL, "
+                "settled INTEGER NOT NULL DEFAULT 0)"
             )
             db.execute("CREATE INDEX IF NOT EXISTS entry_scope ON entry (scope)")
             db.execute(
@@ -72,12 +73,12 @@ class Ledger:
         with self._transaction() as db:
             if db.execute("SELECT 1 FROM stopped WHERE scope = ?", (scope,)).fetchone():
                 return None
-            spent = self._spent(db, scope)
+            spent = self._total(db, scope)
             raised = dict(db.execute("SELECT unit, value FROM raised WHERE scope = ?", (scope,)))
             for unit, given in limits.items():
                 limit = max(given, raised.get(unit, 0))
                 if getattr(spent, unit) + getattr(most, unit) > limit:
-                    return Exhausted(unit, limit, getattr(spent, unit))
+                    return Exhausted(unit, limit, getattr(self._total(db, scope, 1), unit))
             cursor = db.execute(
                 "INSERT INTO entry (scope, calls, tokens, usd) VALUES (?, ?, ?, ?)",
                 (scope, most.calls, most.tokens, most.usd),
@@ -88,14 +89,14 @@ class Ledger:
         """Replace a reservation by what the call did cost."""
         with self._transaction() as db:
             db.execute(
-                "UPDATE entry SET calls = ?, tokens = ?, usd = ? WHERE id = ?",
+                "UPDATE entry SET calls = ?, tokens = ?, usd = ?, settled = 1 WHERE id = ?",
                 (cost.calls, cost.tokens, cost.usd, entry),
             )
 
     def spent(self, scope: str) -> Amount:
-        """Give what a scope has spent and reserved."""
+        """Give what a scope has spent, without what calls under way have reserved."""
         with self._transaction() as db:
-            return self._spent(db, scope)
+            return self._total(db, scope, settled=1)
 
     def raise_limit(self, scope: str, unit: Unit, value: float) -> None:
         """Allow more; a limit is never lowered this way, so that saying it twice does no harm."""
@@ -118,9 +119,11 @@ class Ledger:
             db.execute("DELETE FROM stopped WHERE scope = ?", (scope,))
 
     @staticmethod
-    def _spent(db: sqlite3.Cursor, scope: str) -> Amount:
-        query = "SELECT sum(calls), sum(tokens), sum(usd) FROM entry WHERE scope = ?"
-        calls, tokens, usd = db.execute(query, (scope,)).fetchone()
+    def _total(db: sqlite3.Cursor, scope: str, settled: int = 0) -> Amount:
+        query = (
+            "SELECT sum(calls), sum(tokens), sum(usd) FROM entry WHERE scope = ? AND settled >= ?"
+        )
+        calls, tokens, usd = db.execute(query, (scope, settled)).fetchone()
         return Amount(calls or 0, tokens or 0, usd or 0.0)
 
     @contextmanager

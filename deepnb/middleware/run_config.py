@@ -2,9 +2,8 @@
 
 A caller says once, in `config["configurable"]`, for whom and where a run works; every tool and
 every subagent at any depth reads the same from its runtime. It travels in LangGraph's own config,
-which each call is handed explicitly: not in graph state, of which subagents get copies and
-checkpoints a record, and not in a context variable, which another thread does not see. Nothing a
-model writes can change it.
+which each call is handed explicitly: not in graph state, of which subagents get copies, and not
+in a context variable, which another thread does not see. Nothing a model writes can change it.
 """
 
 from __future__ import annotations
