@@ -76,7 +76,7 @@ def test_the_stack_is_in_its_order(monkeypatch, tmp_path):
     )
     assert [m.name for m in seen[0]] == [
         "TodosMiddleware",
-        "FilesystemMiddleware",
+        "FilesMiddleware",
         "TaskMiddleware",
         "SummarizationMiddleware",
         "AnthropicPromptCachingMiddleware",
@@ -242,6 +242,28 @@ def test_a_store_holds_memories_without_being_told_to():
 def test_a_backend_that_is_none_is_one_clear_error():
     with pytest.raises(AgentError, match=r"deepnb\.files\.mounts"):
         deepnb.create_deep_agent(ScriptedModel([]), backend=lambda runtime: None)
+
+
+async def test_reading_numbers_the_lines_of_the_file(tmp_path):
+    text = "\n".join(["@@ lines 7-9 @@", "two", "", "\tfour", "five"])
+    (tmp_path / "n.txt").write_text(text)
+    for use_async in (False, True):
+        script = [
+            call("read_file", file_path="/workspace/n.txt"),
+            call("read_file", file_path="/workspace/n.txt", offset=2, limit=2),
+            "done",
+        ]
+        agent = deepnb.agents.get("deep", model=ScriptedModel(script), workspace=tmp_path)
+        result = await agent.ainvoke(REQUEST) if use_async else agent.invoke(REQUEST)
+        whole, page = tools_said(result)
+        assert whole.split("\n")[1:] == [
+            "1\t@@ lines 7-9 @@",
+            "2\ttwo",
+            "3\t",
+            "4\t\tfour",
+            "5\tfive",
+        ]
+        assert page.split("\n") == ["@@ lines 3-4 of 5 | next offset 4 @@", "3\t", "4\t\tfour"]
 
 
 def test_large_results_move_to_a_file_that_can_be_read():

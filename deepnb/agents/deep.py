@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.backends.protocol import BackendProtocol
-from deepagents.middleware import FilesystemMiddleware
 from deepagents.middleware.patch_tool_calls import PatchToolCallsMiddleware
 from langchain.agents import create_agent
 
@@ -21,6 +20,7 @@ from deepnb.middleware.client_tools import (
     ClientToolsMiddleware,
 )
 from deepnb.middleware.content import ContentMiddleware
+from deepnb.middleware.files import FilesMiddleware
 from deepnb.middleware.summarization import summarization
 from deepnb.middleware.todos import TodosMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
@@ -194,9 +194,8 @@ def build(
 
 def _file_tools(files: BackendProtocol) -> list[Middleware]:
     if isinstance(files, Mounts) and files.owned == (FILES,):
-        tools = FilesystemMiddleware(backend=files, tools=REMAINING_FILE_TOOLS)
-        return [tools, ClientToolsMiddleware(files)]
-    return [FilesystemMiddleware(backend=files, tools=FILE_TOOLS)]
+        return [FilesMiddleware(files, REMAINING_FILE_TOOLS), ClientToolsMiddleware(files)]
+    return [FilesMiddleware(files, FILE_TOOLS)]
 
 
 def _prompt_caching(model: BaseChatModel) -> list[Middleware]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deepagents.middleware import FilesystemMiddleware
 from langchain.agents import create_agent
 
 from deepnb.agents.state import State
 from deepnb.files import mounts
+from deepnb.middleware.files import FilesMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.models import resolve
 
@@ -32,9 +32,7 @@ def build(
     checkpointer: Checkpointer | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build an agent that reads, searches and answers; it can change no file."""
-    files = FilesystemMiddleware(
-        backend=mounts(workspace=workspace), tools=["ls", "read_file", "glob", "grep"]
-    )
+    files = FilesMiddleware(mounts(workspace=workspace), ["ls", "read_file", "glob", "grep"])
     return create_agent(
         resolve(model),
         tools,
