@@ -10,24 +10,14 @@ import pytest
 from deepagents.backends import StateBackend, StoreBackend
 from deepagents.middleware import FilesystemMiddleware
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
-from deepnb.files import Client, Folder, mounts, tool_call
+from deepnb.files import Client, Folder, mounts
+from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.testing import ScriptedModel, call
-
-
-class NameToolCalls(AgentMiddleware):
-    def wrap_tool_call(self, request, handler):
-        with tool_call(request.tool_call["id"]):
-            return handler(request)
-
-    async def awrap_tool_call(self, request, handler):
-        with tool_call(request.tool_call["id"]):
-            return await handler(request)
 
 
 @dataclass
@@ -39,13 +29,13 @@ class Home:
     client: Folder | None = None
     is_async: bool = False
     saver: InMemorySaver = field(default_factory=InMemorySaver)
-    store: InMemoryStore = field(default_factory=InMemoryStore)
+    store: InMemoryStore | None = field(default_factory=InMemoryStore)
     asked: int = 0
 
     def run(self, *calls) -> list[ToolMessage]:
         agent = create_agent(
             ScriptedModel([*calls, "done"]),
-            middleware=[NameToolCalls(), FilesystemMiddleware(backend=self.backend)],
+            middleware=[ToolCallsMiddleware(), FilesystemMiddleware(backend=self.backend)],
             checkpointer=self.saver,
             store=self.store,
         )
@@ -86,13 +76,16 @@ def build(kind: str, disk: Folder) -> Home:
         "state": lambda: Home(StateBackend()),
         "store": lambda: Home(StoreBackend(namespace=lambda _runtime: ("files",))),
         "folder": lambda: Home(disk),
+        "folder, async": lambda: Home(disk, is_async=True),
         "client": lambda: Home(Client(), client=disk),
         "client, async": lambda: Home(Client(), client=disk, is_async=True),
         "/workspace/": lambda: Home(table, "/workspace/"),
+        "/workspace/, async": lambda: Home(table, "/workspace/", is_async=True),
         "/files/": lambda: Home(table, "/files/", client=disk),
         "/files/, async": lambda: Home(table, "/files/", client=disk, is_async=True),
         "/files/, headless": lambda: Home(mounts(client=disk), "/files/"),
         "/memories/": lambda: Home(table, "/memories/", client=disk),
+        "/memories/, async": lambda: Home(table, "/memories/", client=disk, is_async=True),
         "/scratch/": lambda: Home(table, "/scratch/", client=disk),
         "/scratch/, async": lambda: Home(table, "/scratch/", client=disk, is_async=True),
     }[kind]()
@@ -100,6 +93,7 @@ def build(kind: str, disk: Folder) -> Home:
 
 KINDS = ["state", "store", "folder", "client", "client, async", "/workspace/", "/files/"]
 KINDS += ["/files/, async", "/files/, headless", "/memories/", "/scratch/", "/scratch/, async"]
+KINDS += ["folder, async", "/workspace/, async", "/memories/, async"]
 
 
 @pytest.fixture(params=KINDS)

@@ -15,8 +15,8 @@ from langgraph.types import Command
 from deepnb.errors import DeepnbError, RunConfigError
 from deepnb.files import Client, Folder, tool_call
 from deepnb.interrupts import refusal
+from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.testing import ScriptedModel, call
-from tests.test_backend_contract import NameToolCalls
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 START = {"messages": [("user", "go")]}
@@ -25,7 +25,7 @@ START = {"messages": [("user", "go")]}
 def agent_that(*calls, saver=None):
     return create_agent(
         ScriptedModel([list(calls), "done"]),
-        middleware=[NameToolCalls(), FilesystemMiddleware(backend=Client())],
+        middleware=[ToolCallsMiddleware(), FilesystemMiddleware(backend=Client())],
         checkpointer=saver or InMemorySaver(),
     )
 
@@ -123,7 +123,7 @@ def test_an_answer_can_come_after_a_restart(tmp_path):
     with SqliteSaver.from_conn_string(database) as saver:
         agent = create_agent(
             ScriptedModel(["done"]),
-            middleware=[NameToolCalls(), FilesystemMiddleware(backend=Client())],
+            middleware=[ToolCallsMiddleware(), FilesystemMiddleware(backend=Client())],
             checkpointer=saver,
         )
         (question,) = agent.get_state(CONFIG).interrupts
@@ -205,7 +205,7 @@ def test_search_asks_too(tmp_path):
         agent = create_agent(
             ScriptedModel([call("search", query="algae"), "done"]),
             tools=[search],
-            middleware=[NameToolCalls()],
+            middleware=[ToolCallsMiddleware()],
             checkpointer=InMemorySaver(),
         )
         (question,) = agent.invoke(START, CONFIG)["__interrupt__"]

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from deepagents.backends.utils import _EXTENSION_TO_FILE_TYPE
 
 from deepnb.errors import PathError
 from deepnb.files import Folder
+from deepnb.files.disk import change_lock
 from deepnb.files.search import Grep, ripgrep
+from deepnb.files.text import substitute
 
 
 @pytest.fixture
@@ -262,6 +265,26 @@ class TestWrite:
         assert (root / "a/b/c.sh").stat().st_mode & 0o777 == 0o750
         assert list(snapshot(root / "a/b")) == ["c.sh"]
 
+    def test_a_private_file_is_private_while_it_is_copied(self, folder, root, monkeypatch):
+        (root / "secret.md").write_text("old")
+        (root / "secret.md").chmod(0o600)
+        modes = []
+        flush = os.fsync
+        monkeypatch.setattr(
+            os, "fsync", lambda fd: modes.append(os.fstat(fd).st_mode & 0o777) or flush(fd)
+        )
+        folder.write("secret.md", "new")
+        assert modes == [0o600]
+        assert (root / "secret.md").stat().st_mode & 0o777 == 0o600
+
+    def test_a_new_file_gets_what_the_umask_allows(self, folder, root):
+        before = os.umask(0o027)
+        try:
+            folder.write("new.md", "x")
+        finally:
+            os.umask(before)
+        assert (root / "new.md").stat().st_mode & 0o777 == 0o640
+
     def test_half_a_character_is_refused(self, folder, root):
         assert "surrogate" in folder.write("x.md", "a\ud800").error
         assert list(root.iterdir()) == []
@@ -293,6 +316,89 @@ class TestWrite:
         assert list(snapshot(root)) == ["a.ipynb"]
 
 
+class TestParallelChanges:
+    @pytest.mark.parametrize("same_folder", [True, False])
+    def test_no_edit_is_lost(self, folder, root, same_folder):
+        count = 40
+        (root / "a.md").write_text("".join(f"<line {n}>\n" for n in range(count)))
+        (root / "alias.md").symlink_to("a.md")
+        folders = [folder if same_folder else Folder(root) for _ in range(count)]
+        names = ["a.md" if n % 2 else "alias.md" for n in range(count)]
+        start = threading.Barrier(count)
+
+        def edit(n):
+            start.wait()
+            assert folders[n].edit(names[n], f"<line {n}>", f"<done {n}>").error is None
+
+        threads = [threading.Thread(target=edit, args=(n,)) for n in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (root / "a.md").read_text() == "".join(f"<done {n}>\n" for n in range(count))
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda folder: folder.write("a.md", "new"),
+            lambda folder: folder.edit("a.md", "old", "new"),
+            lambda folder: folder.upload_files([("a.md", b"new")]),
+        ],
+    )
+    def test_every_change_waits_for_the_one_before(self, folder, root, change):
+        (root / "a.md").write_text("old")
+        thread = threading.Thread(target=change, args=(folder,))
+        with change_lock(folder.root / "a.md"):
+            thread.start()
+            thread.join(0.2)
+            assert (root / "a.md").read_text() == "old"
+        thread.join()
+        assert (root / "a.md").read_text() == "new"
+
+
+class TestFingerprint:
+    def test_it_changes_with_the_content_and_only_then(self, folder, root):
+        assert folder.fingerprint("a.md") is None
+        seen = set()
+        for data in (b"one", b"two", b"\0binary", "wide".encode("utf-16"), b""):
+            (root / "a.md").write_bytes(data)
+            os.utime(root / "a.md", (0, 0))
+            seen.add(folder.fingerprint("/a.md"))
+            os.utime(root / "a.md", (1, 1))
+            assert folder.fingerprint("a.md") in seen
+        assert len(seen) == 5
+        assert None not in seen
+
+    def test_what_cannot_be_hashed_still_has_one(self, folder, root):
+        (root / "dir").mkdir()
+        os.mkfifo(root / "pipe")
+        with (root / "huge").open("wb") as file:
+            file.truncate(65 * 1024 * 1024)
+        before = folder.fingerprint("huge")
+        assert before
+        assert folder.fingerprint("dir")
+        assert folder.fingerprint("pipe")
+        with (root / "huge").open("ab") as file:
+            file.write(b"x")
+        assert folder.fingerprint("huge") != before
+
+    def test_content_is_the_bytes_of_a_small_file(self, folder, root):
+        (root / "a.md").write_bytes(b"one\r\ntwo\n\0\xff")
+        (root / "dir").mkdir()
+        assert folder.content("a.md") == b"one\r\ntwo\n\0\xff"
+        assert folder.content("a.md", most=10) is None
+        assert folder.content("dir") is None
+        assert folder.content("missing") is None
+
+    @pytest.mark.parametrize(
+        "path", ["../secret.txt", "out", "a\0b", "\ud800", ".deepnb/x", 5, None]
+    )
+    def test_a_bad_path_is_none(self, folder, root, path):
+        (root / "out").symlink_to(root.parent / "secret.txt")
+        assert folder.fingerprint(path) is None
+        assert folder.content(path) is None
+
+
 class TestEdit:
     def test_windows_line_ends_and_the_mark_stay(self, folder, root):
         (root / "w.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\nthree\r\n")
@@ -303,6 +409,62 @@ class TestEdit:
         (root / "mixed.txt").write_bytes(b"a\r\nb\nc\n")
         folder.edit("mixed.txt", "b\n", "x\n")
         assert (root / "mixed.txt").read_bytes() == b"a\r\nx\nc\n"
+
+    def test_a_replaced_line_keeps_its_end_in_a_mixed_file(self, folder, root):
+        (root / "mixed.txt").write_bytes(b"a\nb\nc\r\nd\n\r\r\n")
+        folder.edit("mixed.txt", "c\nd\n", "c\ne\nf\n")
+        assert (root / "mixed.txt").read_bytes() == b"a\nb\nc\r\ne\nf\n\r\r\n"
+
+    def test_every_place_gets_its_own_line_ends(self, folder, root):
+        (root / "mixed.txt").write_bytes(b"x\r\ny\nx\ny\r\nx\r\n")
+        assert folder.edit("mixed.txt", "x\ny", "1\n2", replace_all=True).occurrences == 2
+        assert (root / "mixed.txt").read_bytes() == b"1\r\n2\n1\n2\r\nx\r\n"
+
+    def test_half_a_line_end_is_not_replaced(self, folder, root):
+        (root / "w.txt").write_bytes(b"a\r\nb\r\n")
+        assert "not in the file" in folder.edit("w.txt", "\r", "x", replace_all=True).error
+        assert "surrogate" in folder.edit("w.txt", "a", "\ud800").error
+        assert (root / "w.txt").read_bytes() == b"a\r\nb\r\n"
+
+    def test_any_edit_of_windows_text_is_the_edit_of_its_plain_text(self):
+        chance = random.Random(5)
+        changes = 0
+        for _ in range(5000):
+            plain = "".join(chance.choices("ab\n", k=12))
+            old, new = ("".join(chance.choices("ab\n", k=chance.randint(1, 3))) for _ in "12")
+            windows = plain.replace("\n", "\r\n")
+            mixed = "".join(chance.choice(["\n", "\r\n"]) if c == "\n" else c for c in plain)
+            if old == new or old not in plain or "\n" not in plain:
+                continue
+            changes += 1
+            expected = substitute(plain, old, new, every=True)
+            assert expected == (plain.replace(old, new), plain.count(old))
+            changed = expected[0].replace("\n", "\r\n")
+            assert substitute(windows, old, new, every=True) == (changed, expected[1])
+            text, count = substitute(mixed, old, new, every=True)
+            assert (text.replace("\r\n", "\n"), count) == expected
+        assert changes > 1000
+
+    def test_a_giant_text_to_replace_costs_little(self):
+        run_python("""
+            import resource
+            from deepnb.files.text import substitute
+            used = int(resource.getrusage(resource.RUSAGE_SELF).ru_utime)
+            resource.setrlimit(resource.RLIMIT_CPU, (used + 5, used + 5))
+            for content, old in [
+                ("x" * 10, "y" * 5_000_000),
+                ("\\n" * 1_000_000, "\\n" * 500_000 + "x"),
+                ("\\r\\n" * 1_000_000, "\\n" * 500_000 + "x"),
+            ]:
+                try:
+                    substitute(content, old, "z", every=False)
+                except ValueError as error:
+                    assert "not in the file" in str(error)
+            text, count = substitute("a\\r\\n" * 1_000_000, "a\\n", "b\\n", every=True)
+            assert (count, text) == (1_000_000, "b\\r\\n" * 1_000_000)
+            text, count = substitute("\\n" + "a\\r\\n" * 100_000, "a\\n", "b\\n", every=True)
+            assert (count, text) == (100_000, "\\n" + "b\\r\\n" * 100_000)
+        """)
 
     def test_what_is_replaced_is_never_a_pattern(self, folder, root):
         (root / "a.txt").write_text(r"(a+)\1 $")
@@ -383,6 +545,18 @@ class TestGrep:
         assert len(grep("--files").matches) == 1
         assert len(grep("-e").matches) == 1
 
+    def test_a_line_break_in_a_name_points_to_no_other_file(self, grep, root):
+        (root / "a\n.").mkdir()
+        (root / "a\n." / "trusted.md").write_text("needle from elsewhere\n")
+        (root / "trusted.md: binary file matches\nx").write_text("needle\n")
+        (root / "b\nc").write_bytes(b"needle\n" + b"x\n" * 200_000 + b"\0")
+        (root / "trusted.md").write_text("needle\n")
+        assert [(match["path"], match["text"]) for match in grep("needle").matches] == [
+            ("/a\ufffd./trusted.md", "needle from elsewhere"),
+            ("/trusted.md", "needle"),
+            ("/trusted.md: binary file matches\ufffdx", "needle"),
+        ]
+
     def test_only_wanted_files_count(self, grep, root):
         (root / "a.md").write_text("needle\n")
         (root / "a.csv").write_text("needle\n")
@@ -406,6 +580,34 @@ def test_grep_works_below_a_path_and_in_one_hidden_file(folder):
     assert paths(folder.grep("needle", "sub", "*.md").matches) == ["/sub/a.md"]
     assert paths(folder.grep("needle", "/.env").matches) == ["/.env"]
     assert "does not exist" in folder.grep("needle", "nowhere").error
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda folder: folder.ls(5),
+        lambda folder: folder.read("a.md", "1", 2),
+        lambda folder: folder.read("a.md", 0, 1.5),
+        lambda folder: folder.read(None),
+        lambda folder: folder.write("a.md", 5),
+        lambda folder: folder.write("a.md", None),
+        lambda folder: folder.edit("a.md", 5, "x"),
+        lambda folder: folder.edit("a.md", "x", None),
+        lambda folder: folder.edit("a.md", "text", "x", "no"),
+        lambda folder: folder.glob(None),
+        lambda folder: folder.glob("*", 5),
+        lambda folder: folder.grep(5),
+        lambda folder: folder.grep("x", 5),
+        lambda folder: folder.grep("x", None, 5),
+        lambda folder: folder.grep("x", max_count="2"),
+        lambda folder: folder.upload_files([("a.md", "text")])[0],
+        lambda folder: folder.download_files([5])[0],
+    ],
+)
+def test_a_wrong_type_is_an_error_and_no_exception(folder, root, ask):
+    (root / "a.md").write_text("text")
+    assert ask(folder).error
+    assert (root / "a.md").read_text() == "text"
 
 
 def test_glob_is_bounded(folder, root):

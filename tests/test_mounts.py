@@ -120,7 +120,16 @@ def test_one_failing_home_does_not_hide_the_others(tmp_path, disk, browser):
 
 
 @pytest.mark.parametrize(
-    "path", ["/Workspace/x", "/WORKSPACE/x", "/\uff37ORKSPACE/x", "/workspace /x"]
+    "path",
+    [
+        "/Workspace/x",
+        "/WORKSPACE/x",
+        "/\uff37ORKSPACE/x",
+        "/workspace /x",
+        "/workspace\u0301/x",
+        "/workspac\u0435/x",
+        "/w\u03bfrkspace/x",
+    ],
 )
 def test_a_misspelled_mount_is_refused_and_not_kept_in_state(home, path):
     write, read, ls, grep, glob, pattern = home.run(
@@ -169,6 +178,12 @@ class TestOwnership:
             "\\workspace\\x",
             "/Workspace/x",
             "/workspace\u200b/x",
+            "/workspace\ufe0f/x",
+            "/workspace\u034f/x",
+            "/workspace\u3164/x",
+            "/\u115fworkspace/x",
+            "/workspace\u0301/x",
+            "/workspac\u0435/x",
             "/\uff57orkspace/x",
             "/files/a/b",
             "C:/workspace/x",
@@ -208,6 +223,42 @@ def test_memories_of_tenants_are_apart():
         in_a_graph(lambda: table.write("/memories/x.md", "mine"), store=store, **configurable)
     again = in_a_graph(lambda: table.read("/memories/x.md"), store=store, tenant="ann")
     assert again.file_data["content"] == "mine"
+
+
+def every_call(table: Mounts, path: str) -> list[Any]:
+    """What each method makes of one path."""
+    return [
+        table.ls(path),
+        table.read(path),
+        table.write(path, "x"),
+        table.edit(path, "x", "y"),
+        table.delete(path),
+        table.glob("*", path),
+        table.grep("x", path),
+        *table.upload_files([(path, b"x")]),
+        *table.download_files([path]),
+    ]
+
+
+def test_memories_without_a_store_say_what_is_missing(disk):
+    disk.write("a.md", "needle")
+    table = mounts(workspace=disk, store=True)
+    results = in_a_graph(lambda: every_call(table, "/memories/x.md"))
+    assert {result.error for result in results} == {
+        "/memories/ needs a store: pass store= to the agent."
+    }
+    home = Home(table, store=None)
+    for message in home.run(call("grep", pattern="needle"), call("glob", pattern="*.md")):
+        assert "/workspace/a.md" in message.content
+
+
+@pytest.mark.parametrize("tenant", [5, "", " ", "a\nb", ["ann"], {"name": "ann"}, b"ann", False])
+def test_a_malformed_tenant_has_no_memories(tenant):
+    store = InMemoryStore()
+    table = mounts(store=True)
+    results = in_a_graph(lambda: every_call(table, "/memories/x.md"), store=store, tenant=tenant)
+    assert all("tenant must be a printable name" in result.error for result in results)
+    assert store.search(()) == []
 
 
 def test_whole_files_are_routed_and_their_paths_checked(disk):

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from deepnb.errors import PathError
-from deepnb.files.paths import join, safe_parts, shown
+from deepnb.files.paths import join, looks_like, safe_parts, shown
 
 
 @pytest.mark.parametrize("path", ["/a/b", "a/b", "//a//b", "/./a/./b/", "a/b/"])
@@ -88,6 +88,8 @@ def test_ordinary_names_pass_as_they_are(name):
         "a\u202eb",
         "a\u2066b",
         "a\u2028b",
+        *[f"a{invisible}b" for invisible in "\u034f\u115f\u1160\u17b4\u180b\u180f\u2065\u2800"],
+        *[f"a{invisible}" for invisible in "\u3164\ufe00\ufe0f\uffa0\ufff0\U000e0001\U000e0fff"],
         ".deepnb",
         "/.deepnb/log.db",
         "a/.DeepNB/x",
@@ -138,4 +140,28 @@ def test_names_on_disk_are_shown_in_a_form_that_is_a_path():
     assert shown("caf\udce9.txt") == "caf\ufffd.txt"
     assert shown("a\nb\\c") == "a\ufffdb\ufffdc"
     assert shown(".deepnb") is None
+    assert shown("heart\ufe0f.md") == "heart\ufffd.md"
     assert shown("C:") is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Files",
+        " files.",
+        "\uff46iles",
+        "\U0001d405iles",
+        "fi\u0301les",
+        "f\u00eeles",
+        "file\u0455",
+        "\u03dd\u03b9l\u0435s",
+        "f\u0131les",
+    ],
+)
+def test_a_name_is_taken_for_the_ascii_that_it_looks_like(name):
+    assert looks_like(name) == "files"
+
+
+def test_letters_of_other_alphabets_are_themselves():
+    assert looks_like("\u4e2d\u6587 \u0436") == "\u4e2d\u6587 \u0436"
+    assert looks_like("profiles") != "files"

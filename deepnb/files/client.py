@@ -81,7 +81,7 @@ class Client(BackendProtocol):
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
         """Read lines."""
         args: dict[str, JsonValue] = {"offset": max(offset, 0), "limit": max(limit, 0)}
-        answer = self._ask("read_file", ClientToolAnswer[wire.Page], file_path, args)
+        answer = self._ask("read_file", ClientToolAnswer[wire.Content], file_path, args)
         return ReadResult(error=answer.error) if answer.error else answer.result.to_result()
 
     def write(self, file_path: str, content: str) -> WriteResult:

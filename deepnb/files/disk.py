@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import stat
+import threading
+import time
+import unicodedata
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -15,6 +20,7 @@ from deepagents.backends.protocol import (
     INVALID_PATH,
     IS_DIRECTORY,
     PERMISSION_DENIED,
+    FileInfo,
 )
 
 from deepnb.errors import PathError
@@ -36,6 +42,18 @@ _REASONS = {
     errno.EDQUOT: "could not be written: the disk is full. Nothing was changed; tell the person.",
     errno.EFBIG: "is too large for this. Nothing was changed; use a smaller file.",
 }
+
+LARGEST = 64 * 1024 * 1024  # the most of one file that is held in memory, or hashed
+_LOCKS = tuple(threading.Lock() for _ in range(64))
+
+
+def change_lock(path: Path) -> threading.Lock:
+    """What to hold while a file is changed, so that no other change in this process is lost.
+
+    A fixed table, which cannot leak; that some files share a lock costs a short wait. So may all
+    spellings of a name that some file system takes for the same file.
+    """
+    return _LOCKS[hash(unicodedata.normalize("NFC", str(path)).casefold()) % len(_LOCKS)]
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -68,6 +86,20 @@ def read_whole(path: Path, most: int) -> bytes:
     raise OSError(errno.EFBIG, "is too large")
 
 
+def fingerprint(path: Path) -> str | None:
+    """What changes when what is at `path` does; None if there is nothing.
+
+    A hash of the content, or what the system notes about a file that is too large or unreadable.
+    """
+    with suppress(OSError):
+        return hashlib.sha256(read_whole(path, LARGEST)).hexdigest()
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+
+
 def replace(path: Path, content: bytes) -> None:
     """Give a file new content, all or nothing: whoever looks sees the old file or the new one.
 
@@ -77,8 +109,10 @@ def replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = _mode_to_keep(path)
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    # A secret stays one while it is copied; a new file gets what the umask allows.
+    opener = partial(os.open, mode=0o666 if mode is None else 0o600)
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=opener) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -104,6 +138,25 @@ def _mode_to_keep(path: Path) -> int | None:
     if not mode & 0o222:  # replacing would get round a protection that writing respects
         raise PermissionError(errno.EROFS, "is read-only")
     return stat.S_IMODE(mode)
+
+
+def listing(path: str, file: str | Path) -> list[FileInfo]:
+    """A listing's line for a file or folder; none for pipes and for what has vanished."""
+    try:
+        status = Path(file).stat(follow_symlinks=False)
+    except OSError:
+        return []
+    is_dir = stat.S_ISDIR(status.st_mode)
+    if not is_dir and not stat.S_ISREG(status.st_mode):
+        return []
+    return [
+        {
+            "path": f"{path}/" if is_dir else path,
+            "is_dir": is_dir,
+            "size": 0 if is_dir else status.st_size,
+            "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime)),
+        }
+    ]
 
 
 def explain(error: Exception, path: str) -> str:

@@ -8,8 +8,6 @@ it changes a file completely or not at all, and says what is wrong without namin
 from __future__ import annotations
 
 import os
-import stat
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +27,22 @@ from deepagents.backends.utils import InvalidGlobPatternError, compile_grep_incl
 
 from deepnb.errors import PathError
 from deepnb.files import text, wire
-from deepnb.files.disk import error_code, explain, open_regular, read_whole, replace
+from deepnb.files.disk import (
+    LARGEST,
+    change_lock,
+    error_code,
+    explain,
+    fingerprint,
+    listing,
+    open_regular,
+    read_whole,
+    replace,
+)
 from deepnb.files.paths import join, safe_parts, shown
 from deepnb.files.search import MOST_FOUND, Grep, Walk, rank_passages, ripgrep
 
 if TYPE_CHECKING:
     from deepnb.files.search import Passage
-
-_LARGEST_EDIT = 64 * 1024 * 1024
 
 
 class Folder(BackendProtocol):
@@ -73,11 +79,11 @@ class Folder(BackendProtocol):
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
         """Read lines; `deepnb.files.text` says how much fits into one page."""
-        nothing = wire.Page(content="", no_lines_requested=limit <= 0).to_result()
-        if limit <= 0:
-            return nothing
-        offset = max(offset, 0)
         try:
+            _require(int, offset=offset, limit=limit)
+            if limit <= 0:
+                return wire.Content(content="", no_lines_requested=True).to_result()
+            offset = max(offset, 0)
             with open_regular(self._resolve(file_path)) as file:
                 size = os.fstat(file.fileno()).st_size
                 text.refuse_binary(file_path, file.read(8192), size)
@@ -88,7 +94,7 @@ class Folder(BackendProtocol):
         except (ValueError, OSError) as error:
             return ReadResult(error=explain(error, file_path))
         if page == 0:
-            return nothing
+            return wire.Content(content="").to_result()
         if isinstance(page, int):
             return ReadResult(error=f"Line offset {offset} is past the end: it has {page} lines.")
         return ReadResult(
@@ -102,9 +108,12 @@ class Folder(BackendProtocol):
     def write(self, file_path: str, content: str) -> WriteResult:
         """Create a file, with its folders, or replace all that is in it."""
         try:
+            _require(str, content=content)
             target = self._resolve(file_path)
             text.refuse_damage(file_path, content)
-            replace(target, content.encode())
+            data = content.encode()
+            with change_lock(target):
+                replace(target, data)
         except (ValueError, OSError) as error:
             return WriteResult(error=explain(error, file_path))
         return WriteResult(path=join(safe_parts(file_path)))
@@ -118,14 +127,17 @@ class Folder(BackendProtocol):
     ) -> EditResult:
         """Replace an exact text. Line ends and a byte order mark stay as they are."""
         try:
+            _require(str, old_string=old_string, new_string=new_string)
+            _require(bool, replace_all=replace_all)
             target = self._resolve(file_path)
-            data = read_whole(target, _LARGEST_EDIT)
-            text.refuse_binary(file_path, data, len(data))
-            content, count = text.substitute(
-                data.decode(), old_string, new_string, every=replace_all
-            )
-            text.refuse_damage(file_path, content)
-            replace(target, content.encode())
+            with change_lock(target):
+                data = read_whole(target, LARGEST)
+                text.refuse_binary(file_path, data, len(data))
+                content, count = text.substitute(
+                    data.decode(), old_string, new_string, every=replace_all
+                )
+                text.refuse_damage(file_path, content)
+                replace(target, content.encode())
         except (ValueError, OSError) as error:
             return EditResult(error=explain(error, file_path))
         return EditResult(path=join(safe_parts(file_path)), occurrences=count)
@@ -133,6 +145,7 @@ class Folder(BackendProtocol):
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         """Find files by name, by the protocol's rules, up to a bound of time and number."""
         try:
+            _require(str, pattern=pattern)
             wanted = compile_grep_include_glob(pattern)
             walk, prefix = self._walk(path, hidden=True)
             found: list[FileInfo] = []
@@ -140,10 +153,10 @@ class Folder(BackendProtocol):
                 if len(found) > MOST_FOUND:
                     break
                 if wanted(below):
-                    found += _info(prefix + below, entry.path)
+                    found += listing(prefix + below, entry.path)
         except InvalidGlobPatternError as error:
             return GlobResult(error=f"{error}. Write the pattern in another way.")
-        except (PathError, OSError) as error:
+        except (ValueError, OSError) as error:
             return GlobResult(error=explain(error, path or "/"))
         over = len(found) > MOST_FOUND or walk.out_of_time
         return GlobResult(
@@ -162,10 +175,10 @@ class Folder(BackendProtocol):
         case_sensitive: bool = True,
     ) -> GrepResult:
         """Find lines with a literal text; ignore files do not count, hidden files are skipped."""
-        if not pattern or "\0" in pattern or "\n" in pattern:
-            return GrepResult(error="Search for a part of one line: not empty, no line break.")
         try:
-            pattern.encode()
+            _require(str, pattern=pattern, glob=glob or "")
+            _require(int, max_count=max_count or 0)
+            text.refuse_unsearchable(pattern)
             wanted = compile_grep_include_glob(glob) if glob else _everything
             walk, prefix = self._walk(path, hidden=False)
         except InvalidGlobPatternError as error:
@@ -193,8 +206,11 @@ class Folder(BackendProtocol):
         for path, content in files:
             error = None
             try:
-                replace(self._resolve(path), content)
-            except (PathError, OSError) as caught:
+                _require(bytes, content=content)
+                target = self._resolve(path)
+                with change_lock(target):
+                    replace(target, content)
+            except (ValueError, OSError) as caught:
                 error = error_code(caught, path)
             responses.append(FileUploadResponse(path=path, error=error))
         return responses
@@ -211,6 +227,20 @@ class Folder(BackendProtocol):
                 error = error_code(caught, path)
             responses.append(FileDownloadResponse(path=path, content=content, error=error))
         return responses
+
+    def fingerprint(self, path: str) -> str | None:
+        """What tells whether a file has changed, readable or not; None if nothing is there."""
+        try:
+            return fingerprint(self._resolve(path))
+        except (PathError, OSError):
+            return None
+
+    def content(self, path: str, most: int = 262_144) -> bytes | None:
+        """The bytes of a file as they are; None if it is missing, no file or larger than `most`."""
+        try:
+            return read_whole(self._resolve(path), most)
+        except (PathError, OSError):
+            return None
 
     def answer(self, request: Any) -> dict[str, Any]:
         """Answer a `client_tool_execution` request in place of a browser."""
@@ -246,29 +276,20 @@ class Folder(BackendProtocol):
         if name is None:
             return []
         try:
-            return _info(f"{prefix}/{name}", self._inside(Path(entry.path)))
+            return listing(f"{prefix}/{name}", self._inside(Path(entry.path)))
         except PathError:
             return []
 
 
+def _require(kind: type, **arguments: object) -> None:
+    """Raise a ValueError for an argument of another type: a model can write anything."""
+    for name, value in arguments.items():
+        if not isinstance(value, kind):
+            given = type(value).__name__
+            raise ValueError(  # noqa: TRY004  # a bad request, and answered like any other
+                f"{name} must be of type {kind.__name__}, not {given}. Call again with one."
+            )
+
+
 def _everything(_path: str) -> bool:
     return True
-
-
-def _info(path: str, file: str | Path) -> list[FileInfo]:
-    """A listing's line for a file or folder; none for pipes and for what has vanished."""
-    try:
-        status = Path(file).stat(follow_symlinks=False)
-    except OSError:
-        return []
-    is_dir = stat.S_ISDIR(status.st_mode)
-    if not is_dir and not stat.S_ISREG(status.st_mode):
-        return []
-    return [
-        {
-            "path": f"{path}/" if is_dir else path,
-            "is_dir": is_dir,
-            "size": 0 if is_dir else status.st_size,
-            "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime)),
-        }
-    ]

@@ -7,10 +7,8 @@ whoever owns the file, and the first segment of a path says whether a person doe
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deepagents.backends import CompositeBackend, StateBackend, StoreBackend
 from deepagents.backends.protocol import (
@@ -30,10 +28,11 @@ from deepagents.backends.protocol import (
 )
 from deepagents.backends.utils import InvalidGlobPatternError, compile_grep_include_glob
 
-from deepnb.errors import PathError
+from deepnb.errors import PathError, RunConfigError
 from deepnb.files.client import Client
 from deepnb.files.folder import Folder
-from deepnb.files.paths import join, safe_parts
+from deepnb.files.paths import join, looks_like, safe_parts
+from deepnb.files.tenant import memories_of_tenant
 
 if TYPE_CHECKING:
     import os
@@ -53,6 +52,8 @@ _ABOUT_OWN_MEMORY = (
     "Write there as you like; the person need not see it."
 )
 _WILD = frozenset("*?[]{}\\")
+# What a home raises becomes the error of a result: a bad path, or a run without what it needs.
+_REFUSALS = (PathError, RunConfigError)
 
 
 def mounts(
@@ -78,7 +79,7 @@ def mounts(
     if client:
         routes[FILES] = client if isinstance(client, Folder) else Client()
     if store:
-        routes[MEMORIES] = StoreBackend(namespace=_namespace)
+        routes[MEMORIES] = StoreBackend(namespace=memories_of_tenant)
     return Mounts(routes)
 
 
@@ -90,6 +91,18 @@ class _Part:
     backend: BackendProtocol
     pattern: str
     whole: Callable[[str], bool] | None = None
+
+    def glob(self) -> GlobResult:
+        try:
+            return self.backend.glob(self.pattern, "/")
+        except _REFUSALS as error:
+            return GlobResult(error=str(error))
+
+    def grep(self, pattern: str, glob: str | None, max_count: int | None) -> GrepResult:
+        try:
+            return self.backend.grep(pattern, "/", glob, max_count=max_count)
+        except _REFUSALS as error:
+            return GrepResult(error=str(error))
 
     def keeps(self, path: str) -> bool:
         return self.whole is None or self.whole((self.prefix + path).lstrip("/"))
@@ -147,9 +160,9 @@ class Mounts(CompositeBackend):
         """List a folder; the root shows every mount and the agent's own places."""
         try:
             checked = self._checked(path)
-        except PathError as error:
+            result = super().ls(checked)
+        except _REFUSALS as error:
             return LsResult(error=str(error))
-        result = super().ls(checked)
         if checked != "/" or result.entries is None:
             return result
         present = {entry["path"] for entry in result.entries}
@@ -162,14 +175,14 @@ class Mounts(CompositeBackend):
         """Read lines of a file."""
         try:
             return super().read(self._checked_file(file_path), offset, limit)
-        except PathError as error:
+        except _REFUSALS as error:
             return ReadResult(error=str(error))
 
     def write(self, file_path: str, content: str) -> WriteResult:
         """Create or replace a file."""
         try:
             return super().write(self._checked_file(file_path), content)
-        except PathError as error:
+        except _REFUSALS as error:
             return WriteResult(error=str(error))
 
     def edit(
@@ -182,15 +195,15 @@ class Mounts(CompositeBackend):
         """Replace an exact text in a file."""
         try:
             checked = self._checked_file(file_path)
-        except PathError as error:
+            return super().edit(checked, old_string, new_string, replace_all)
+        except _REFUSALS as error:
             return EditResult(error=str(error))
-        return super().edit(checked, old_string, new_string, replace_all)
 
     def delete(self, file_path: str) -> DeleteResult:
         """Delete what is in the agent's own memory; other homes do not allow it."""
         try:
             return super().delete(self._checked_file(file_path))
-        except PathError as error:
+        except _REFUSALS as error:
             return DeleteResult(error=str(error))
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
@@ -199,8 +212,8 @@ class Mounts(CompositeBackend):
             base, below = self._narrow(path, pattern)
             if base != "/":
                 return super().glob(below, base)
-            results = [(part, part.backend.glob(part.pattern, "/")) for part in self._parts(below)]
-        except (PathError, InvalidGlobPatternError) as error:
+            results = [(part, part.glob()) for part in self._parts(below)]
+        except (*_REFUSALS, InvalidGlobPatternError) as error:
             return GlobResult(error=str(error))
         failed = [result for _, result in results if result.error]
         if len(failed) == len(results):
@@ -234,7 +247,7 @@ class Mounts(CompositeBackend):
             if base != "/":
                 return super().grep(pattern, base, narrowed if glob else None, max_count=max_count)
             parts = list(self._parts(narrowed))
-        except (PathError, InvalidGlobPatternError) as error:
+        except (*_REFUSALS, InvalidGlobPatternError) as error:
             return GrepResult(error=str(error))
         matches: list[GrepMatch] = []
         problems = []
@@ -244,8 +257,7 @@ class Mounts(CompositeBackend):
             if left == 0:
                 truncated = True
                 break
-            below = part.pattern if glob else None
-            result = part.backend.grep(pattern, "/", below, max_count=left)
+            result = part.grep(pattern, part.pattern if glob else None, left)
             if result.error:
                 problems.append(f"{part.prefix or '/'}: {result.error}")
             truncated |= result.truncated
@@ -263,6 +275,8 @@ class Mounts(CompositeBackend):
                 error = super().upload_files([(self._checked_file(path), content)])[0].error
             except PathError:
                 error = INVALID_PATH
+            except RunConfigError as refusal:
+                error = str(refusal)
             responses.append(FileUploadResponse(path=path, error=error))
         return responses
 
@@ -274,6 +288,8 @@ class Mounts(CompositeBackend):
                 response = super().download_files([self._checked_file(path)])[0]
             except PathError:
                 response = FileDownloadResponse(path=path, error=INVALID_PATH)
+            except RunConfigError as refusal:
+                response = FileDownloadResponse(path=path, error=str(refusal))
             responses.append(response)
         return responses
 
@@ -296,9 +312,9 @@ class Mounts(CompositeBackend):
         """
         parts = safe_parts(path)
         if parts:
-            meant = f"/{unicodedata.normalize('NFKC', parts[0]).casefold().strip(' .')}/"
+            meant = f"/{looks_like(parts[0])}/"
             if meant in self.routes and meant != f"/{parts[0]}/":
-                raise PathError(f"There is no /{parts[0]}/. Did you mean {meant}?")
+                raise PathError(f"There is no folder {parts[0]!a} here. Did you mean {meant}?")
         return join(parts)
 
     def _checked_file(self, path: str) -> str:
@@ -334,14 +350,3 @@ class Mounts(CompositeBackend):
                 yield _Part(mount, backend, pattern)
             elif rest and compile_grep_include_glob(first)(mount[1:]):
                 yield _Part(mount, backend, rest.rpartition("/")[2], whole)
-
-
-def _namespace(_runtime: Any) -> tuple[str, ...]:
-    """Where memories are kept: apart for each tenant, as the run's configuration names it."""
-    from langgraph.config import get_config
-
-    tenant = get_config().get("configurable", {}).get("tenant")
-    if tenant is None:
-        return ("memories",)
-    # A hash, since stores allow few characters in a namespace and match it by its beginning.
-    return ("tenants", hashlib.sha256(str(tenant).encode()).hexdigest(), "memories")

@@ -19,6 +19,18 @@ _HOME = re.compile(r"~[\w-]*")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _RECORD = ".deepnb"  # deepnb's own record of a session: no agent may read or write it
 _UNUSABLE = "\N{REPLACEMENT CHARACTER}"
+# What Unicode lets a renderer leave out and does not call a format character; a blank of braille.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+_LOOKALIKES = str.maketrans(
+    # Cyrillic, Greek, Latin letters of another shape, and the Armenian o.
+    "\u0430\u0441\u0435\u04bb\u0456\u043a\u04cf\u043c\u043e\u0440\u0433\u0455\u0442\u051d\u0443"
+    "\u03b1\u03c3\u03b5\u03dd\u03b9\u03ba\u03bc\u03bf\u03c1\u03c4\u03c5\u03c9"
+    "\u0251\u0192\u0131\u0585",
+    "acehiklmoprstwyacefikmoptuwafio",
+)
 
 
 def safe_parts(path: str) -> tuple[str, ...]:
@@ -70,9 +82,18 @@ def is_shown_broken(name: str) -> bool:
     return _UNUSABLE in name
 
 
+def looks_like(name: str) -> str:
+    """What a reader may take a name for: without case, accents, borders and foreign letters."""
+    decomposed = unicodedata.normalize("NFKD", name).casefold()
+    bare = "".join(each for each in decomposed if not unicodedata.category(each).startswith("M"))
+    return bare.translate(_LOOKALIKES).strip(" .")
+
+
 def _is_unusable(character: str) -> bool:
+    if character == "\\" or _INVISIBLE.match(character):
+        return True
     # Control, format (zero-width, bidirectional) and surrogate characters, line separators.
-    return character == "\\" or unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def _check(part: str) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypedDict
 from deepagents.backends.protocol import GrepMatch, GrepResult
 
 from deepnb import keywords
-from deepnb.files.disk import read_whole
+from deepnb.files.disk import LARGEST, read_whole
 from deepnb.files.paths import shown
 from deepnb.files.text import decode, kind_of_content, kind_of_name
 
@@ -32,11 +32,13 @@ SECONDS = 8.0  # deepagents gives up on a glob after ten
 MOST_FOUND = 10_000
 _LONGEST_LINE = 1000
 _LONGEST_PASSAGE = 1500
-_LARGEST_FILE = 64 * 1024 * 1024  # the most that is held in memory at once
 _LARGEST_RANKED = 4 * 1024 * 1024  # of one file
 _ALL_RANKED = 16 * 1024 * 1024  # of all files
+# ripgrep repeats the folder it is given before each name. No name is empty, so this comes up at
+# the beginning of a path and nowhere else, whatever a name has in it.
+_START = b".//"
 _BINARY_MESSAGE = re.compile(
-    rb"\./(.*): (?:WARNING: stopped searching binary file|binary file matches)"
+    rb"\.//(.*): (?:WARNING: stopped searching binary file|binary file matches)", re.DOTALL
 )
 
 
@@ -113,7 +115,7 @@ class Grep:
         command += ["--with-filename", "--color=never", "--max-columns=4000"]
         command += ["--max-columns-preview", "--fixed-strings"]
         command += [] if self.case_sensitive else ["--ignore-case"]
-        command += ["-e", self.text, "--", "./" if self.target == "." else f"./{self.target}"]
+        command += ["-e", self.text, "--", ".//" if self.target == "." else f".//{self.target}"]
         try:
             process = subprocess.Popen(  # noqa: S603  # what an agent typed is behind -e and --
                 command,
@@ -137,19 +139,19 @@ class Grep:
         return result
 
     def _parse(self, output: Iterable[bytes]) -> GrepResult:
-        """Read records of the form `./path NUL number : text`, and messages about binary files."""
+        """Read records of the form `.//path NUL number : text`, and messages on binary files."""
         matches: list[GrepMatch] = []
         paths: dict[bytes, str | None] = {}
         binary: set[bytes] = set()
         truncated = False
-        for record in output:
+        for record in _records(output):
             name, separator, rest = record.partition(b"\0")
-            if not separator or not record.startswith(b"./"):  # a name may hold a line break
+            if not separator:
                 if message := _BINARY_MESSAGE.match(record):
                     binary.add(message[1])
                 continue
             if name not in paths:
-                paths[name] = self._path(name[2:])
+                paths[name] = self._path(name.removeprefix(_START))
             path = paths[name]
             if path is None:
                 continue
@@ -176,7 +178,7 @@ class Grep:
         for path, entry in walk:
             if not self.keep(path):
                 continue
-            data = _content(entry, _LARGEST_FILE)
+            data = _content(entry, LARGEST)
             truncated |= data is None
             for number, line in self._matching_lines(data or b""):
                 matches.append({"path": self.prefix + path, "line": number, "text": _clean(line)})
@@ -199,6 +201,18 @@ class Grep:
         for number, line in enumerate(data.split(b"\n"), 1):
             if pattern.search(line.decode(errors="replace")):
                 yield number, line
+
+
+def _records(output: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of output; those that a line break in a name has torn apart are put together."""
+    record = b""
+    for line in output:
+        if record and line.startswith(_START):
+            yield record
+            record = b""
+        record += line
+    if record:
+        yield record
 
 
 @cache

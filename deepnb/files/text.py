@@ -10,6 +10,7 @@ import codecs
 import json
 import re
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -46,6 +47,7 @@ _SIGNATURES = {
     codecs.BOM_UTF16_LE: "UTF-16 text, which must be saved as UTF-8 first",
     codecs.BOM_UTF16_BE: "UTF-16 text, which must be saved as UTF-8 first",
 }
+_CRLF = "\ud800"  # stands for a Windows line end: half a character, which decoded text cannot have
 
 
 @dataclass(frozen=True)
@@ -171,11 +173,18 @@ def refuse_damage(path: str, content: str) -> None:
         )
 
 
+def refuse_unsearchable(pattern: str) -> None:
+    """Raise a ValueError if no line can contain `pattern`."""
+    if not pattern or "\0" in pattern or "\n" in pattern:
+        raise ValueError("Search for a part of one line: not empty, no line break.")
+    pattern.encode()
+
+
 def substitute(content: str, old: str, new: str, *, every: bool) -> tuple[str, int]:
     """Replace an exact text, and return how often; it must occur once unless `every` is wanted.
 
     Agents see line feeds only: one in `old` also stands for a Windows line end, and `new` gets
-    the line ends that its file has.
+    the line ends of what it replaces. Plain searches, so that the time is linear.
 
     Raises:
         ValueError: If there is nothing to replace, or more than one place to do it.
@@ -183,10 +192,9 @@ def substitute(content: str, old: str, new: str, *, every: bool) -> tuple[str, i
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if not old or old == new:
         raise ValueError("old_string is empty or the same as new_string. Say what to change.")
-    if content.count("\r\n") * 2 > content.count("\n"):
-        new = new.replace("\n", "\r\n")
-    pattern = r"\r?\n".join(re.escape(line) for line in old.split("\n"))
-    changed, count = re.subn(pattern, lambda _match: new, content)
+    marked = content.replace("\r\n", _CRLF)
+    plain = marked.replace(_CRLF, "\n")  # each character is where it is in `marked`
+    count = plain.count(old)
     if count == 0:
         raise ValueError(
             "old_string is not in the file. It must match exactly, with its spaces and line "
@@ -197,7 +205,30 @@ def substitute(content: str, old: str, new: str, *, every: bool) -> tuple[str, i
             f"old_string occurs {count} times. Add lines around it to make it unique, or set "
             "replace_all to change every one. Nothing was changed."
         )
-    return changed, count
+    if _CRLF not in marked:
+        return plain.replace(old, new), count
+    if "\n" not in marked:
+        return plain.replace(old, new).replace("\n", "\r\n"), count
+    return _substitute_mixed(marked, plain, old, new), count
+
+
+def _substitute_mixed(marked: str, plain: str, old: str, new: str) -> str:
+    """Replace each `old` of `plain` in `marked`, where every line keeps the end that it has."""
+    pieces: list[str] = []
+    usual = "\r\n" if marked.count(_CRLF) > marked.count("\n") else "\n"
+    done = 0
+    while (start := plain.find(old, done)) >= 0:
+        pieces.append(marked[done:start].replace(_CRLF, "\r\n"))
+        done = start + len(old)
+        pieces.append(_with_ends(new, marked[start:done].replace(_CRLF, "\r\n"), usual))
+    return "".join([*pieces, marked[done:].replace(_CRLF, "\r\n")])
+
+
+def _with_ends(new: str, replaced: str, usual: str) -> str:
+    """End the lines of `new` as those that it replaces; where it has more, as is usual."""
+    *lines, last = new.split("\n")
+    ends = chain(re.findall("\r?\n", replaced), repeat(usual))
+    return "".join(line + end for line, end in zip(lines, ends, strict=False)) + last
 
 
 def _notebook_problem(text: str) -> str | None:

@@ -134,7 +134,7 @@ class Listing(_Strict):
     entries: Annotated[list[Entry], _at_most(_MOST_ENTRIES)]
 
 
-class Page(_Strict):
+class Content(_Strict):
     """Result of `read_file`; without `start_line` the file is empty."""
 
     content: Annotated[str, _at_most(1_000_000)]

@@ -16,6 +16,7 @@ from langgraph.config import get_config
 
 from deepnb.errors import PathError, RunConfigError
 from deepnb.files.paths import join, safe_parts
+from deepnb.files.tenant import checked_tenant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +57,8 @@ class RunConfig:
                 ) from error
         values = config.get("configurable") or {}
         return cls(
-            workspace_root=_root(values.get("workspace_root")), tenant=_name(values.get("tenant"))
+            workspace_root=_root(values.get("workspace_root")),
+            tenant=checked_tenant(values.get("tenant")),
         )
 
 
@@ -98,11 +100,3 @@ def _root(value: object) -> str | None:
     if not segments:
         raise RunConfigError("workspace_root is the root of everything. Name a folder below it.")
     return join(segments) + "/"
-
-
-def _name(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise RunConfigError("tenant must be a plain, printable name.")
-    return value
