@@ -277,3 +277,16 @@ def test_only_the_agents_own_memory_can_be_deleted(home, disk):
     ):
         assert home.one("delete", file_path=path).status == status
     assert (disk.root / "a.md").exists()
+
+
+@pytest.mark.parametrize("workspace", [5, b"here", ["."]])
+def test_a_workspace_that_is_no_path_is_one_clear_error(workspace):
+    with pytest.raises(PathError, match="named by its path"):
+        mounts(workspace=workspace)
+
+
+def test_it_shows_its_homes(tmp_path):
+    assert repr(mounts(workspace=tmp_path, client=True)) == (
+        f"Mounts(/workspace/: Folder({str(tmp_path)!r}), /files/: Client())"
+    )
+    assert repr(mounts()) == "Mounts(graph state only)"

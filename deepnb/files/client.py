@@ -74,6 +74,9 @@ class Client(BackendProtocol):
     the error of the result. Use it within `tool_call`, in a graph that has a checkpointer.
     """
 
+    def __repr__(self) -> str:
+        return "Client()"
+
     def ls(self, path: str) -> LsResult:
         """List a folder."""
         return LsResult(**_fields(self._ask("list_files", ClientToolAnswer[wire.Listing], path)))

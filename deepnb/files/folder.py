@@ -59,6 +59,8 @@ class Folder(BackendProtocol):
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
+        if not isinstance(root, str | os.PathLike):
+            raise PathError(f"A folder is named by its path, not by {root!r:.60}.")
         path = Path(root).expanduser()
         if not path.is_dir():
             raise PathError(f"{str(path)!r} is not a folder. Create it, or name another one.")

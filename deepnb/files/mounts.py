@@ -119,6 +119,10 @@ class Mounts(CompositeBackend):
         super().__init__(default=StateBackend(), routes=routes)
         self.owned: tuple[str, ...] = tuple(prefix for prefix in _OWNED if prefix in routes)
 
+    def __repr__(self) -> str:
+        homes = ", ".join(f"{prefix}: {home!r}" for prefix, home in self.routes.items())
+        return f"Mounts({homes or 'graph state only'})"
+
     def is_owned(self, path: str) -> bool:
         """Whether a person owns what is at `path`, so that changes need their consent.
 
