@@ -28,12 +28,12 @@ QUESTIONS = (
 )
 """A fact, two documents that disagree, and something that no document says."""
 
-_NEXT = (
-    'Your own documents: deepnb.agents.get("deep", workspace="your/folder"). '
-    "Written answers: set DEEPNB_MODEL or an API key."
-)
+_NEXT = 'Your own documents: deepnb.agents.get("deep", workspace="your/folder").'
+_INTERRUPTED = 130  # 128 and the number of the signal, as shells report it
 _WIDEST = 100
 _LONGEST_REMARK = 60
+_SAYS_WHAT = ("pattern", "file_path", "path", "query")
+_WINDOW = re.compile(r"@@ (lines? [\d-]+ of \d+)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,12 +44,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # both are text files here
     try:
         demo([arguments.question] if arguments.question else QUESTIONS, arguments.model)
-    except DeepnbError as error:
-        print(f"deepnb: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    except KeyboardInterrupt:
+        return _INTERRUPTED
     except BrokenPipeError:
         # Whoever read along, `head` for example, has seen enough; the rest goes nowhere quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:  # noqa: BLE001  # each provider's package has exceptions of its own
+        known = "" if isinstance(error, DeepnbError) else f"{type(error).__name__}: "
+        print(f"deepnb: {known}{' '.join(str(error).split())}", file=sys.stderr)
+        return 2
     return 0
 
 
@@ -79,23 +82,50 @@ def demo(questions: Sequence[str], model: str = "offline") -> None:
     paint = Paint()
     with tempfile.TemporaryDirectory(prefix="deepnb-demo-") as temporary:
         from deepnb import agents, samples
+        from deepnb.models.offline.answer import SIGN
 
         folder = samples.copy(Path(temporary) / "lake")
         # The folder is a copy that is thrown away: nobody needs to approve what is written to it.
         agent = agents.get("deep", model=model, workspace=folder, interrupt_on={})
+        notice = ""
         for question in questions:
             print(f"\n{paint.bold(f'? {question}')}\n", flush=True)
-            calls: dict[str, Any] = {}
-            answer = ""
-            for message in _messages(agent, question):
-                if message.type == "tool":
-                    call = calls.get(getattr(message, "tool_call_id", ""))
-                    print(paint.dim(_step(call, message.text)), flush=True)
-                elif message.type == "ai":
-                    calls |= {call["id"]: call for call in getattr(message, "tool_calls", [])}
-                    answer = message.text or answer
+            # What answered is the same each time: it is said once, at the end.
+            answer, sign, rest = _watched(agent, question, paint).partition(f"\n\n{SIGN}")
+            notice = f"{sign}{rest}".strip()
             print(f"\n{paint.markdown(answer)}", flush=True)
-    print(f"\n{paint.dim(_NEXT)}")
+    print(f"\n{paint.markdown(notice)}" if notice else "")
+    print(paint.dim(paint.wrapped(f"{_NEXT}{_try_the_configured(model)}")))
+
+
+def _try_the_configured(model: str) -> str:
+    """How to see the model that is configured at work, if it was not."""
+    from deepnb.models import explain
+
+    try:
+        configured = explain().spec
+    except DeepnbError:  # it is configured badly, which is no matter of the demonstration
+        return ""
+    if model != "offline" or configured == "offline":
+        return ""
+    return f" Written answers: deepnb demo --model {configured}"
+
+
+def _watched(agent: Any, question: str, paint: Paint) -> str:
+    """Show each round of tool calls once it is complete, in the order of the calls; then answer."""
+    answer = ""
+    calls: list[Any] = []
+    results: dict[str, str] = {}
+    for message in _messages(agent, question):
+        if message.type == "ai":
+            answer = message.text or answer
+            calls, results = list(getattr(message, "tool_calls", [])), {}
+        elif message.type == "tool":
+            results[getattr(message, "tool_call_id", "")] = message.text
+            if all(call["id"] in results for call in calls):
+                for line in _steps(calls, results):
+                    print(paint.dim(line), flush=True)
+    return answer
 
 
 def _messages(agent: Any, question: str) -> Iterator[BaseMessage]:
@@ -108,26 +138,41 @@ def _messages(agent: Any, question: str) -> Iterator[BaseMessage]:
             yield from messages if isinstance(messages, list) else []
 
 
-def _step(call: Any, result: str) -> str:
-    """One tool call in one line: what it looked for, and what came back."""
-    if call is None:
-        return f"  {_remark(result)}"
-    args = call["args"]
-    if "todos" in args:
-        done = [todo for todo in args["todos"] if todo["status"] == "completed"]
-        return f"  {call['name']} → {len(done)} of {len(args['todos'])} done"
-    wanted = args.get("pattern") or args.get("file_path") or args.get("path") or args.get("query")
-    return f"  {call['name']} {_short(str(wanted or ''))}".rstrip() + f" → {_remark(result)}"
+def _steps(calls: Iterable[Any], results: dict[str, str]) -> Iterator[str]:
+    """What was looked for and what came back, a line each; spellings of one word are one line."""
+    found: dict[str, list[str]] = {}
+    for call in calls:
+        args = call["args"]
+        wanted = next((args[key] for key in _SAYS_WHAT if args.get(key)), "")
+        step = f"{call['name']} {_short(str(wanted))}".rstrip()
+        result = results[call["id"]]
+        if "todos" in args:
+            done = [todo for todo in args["todos"] if todo["status"] == "completed"]
+            result = f"{len(done)} of {len(args['todos'])} done"
+        found.setdefault(step.lower() if "pattern" in args else step, []).append(result)
+    for step, texts in found.items():
+        yield f"  {step} → {_remark(texts)}"
 
 
-def _remark(result: str) -> str:
-    if window := re.match(r"@@ (lines? [\d-]+ of \d+)", result):
-        return window[1]
-    lines = len(re.findall(r"^ {2}\d+: ", result, re.MULTILINE))
-    files = len(re.findall(r"^/.*:$|'/[^']*'", result, re.MULTILINE))
-    found = [f"{lines} line{'s'[: lines > 1]}"] * (lines > 0)
-    found += [f"{files} file{'s'[: files > 1]}"] * (files > 0)
-    return " in ".join(found) or _short(result)
+def _remark(texts: Sequence[str]) -> str:
+    """How much came back: lines read, or lines and files found."""
+    windows = [match[1] for match in map(_WINDOW.match, texts) if match]
+    if windows:
+        return ", ".join(dict.fromkeys(windows))
+    path = ""
+    lines: set[tuple[str, str]] = set()
+    files: set[str] = set()
+    for row in "\n".join(texts).split("\n"):
+        if re.match(r" {2}\d+: ", row):
+            lines.add((path, row))
+        elif row.startswith("/") and row.endswith(":"):
+            path = row
+            files.add(row)
+        else:
+            files.update(re.findall(r"'/[^']*'", row))
+    found = [f"{len(lines)} line{'s'[: len(lines) > 1]}"] * bool(lines)
+    found += [f"{len(files)} file{'s'[: len(files) > 1]}"] * bool(files)
+    return " in ".join(found) or _short(texts[0])
 
 
 def _short(text: str) -> str:
@@ -152,6 +197,10 @@ class Paint:
         """Put into the background."""
         return self._code("2", text)
 
+    def wrapped(self, text: str) -> str:
+        """Break into lines that fit the terminal."""
+        return textwrap.fill(text, self._width, break_long_words=False, break_on_hyphens=False)
+
     def markdown(self, text: str) -> str:
         """Wrap an answer; quotes stay quotes, and what would steer the terminal is left out."""
         harmless = re.sub(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]", "", text)
@@ -166,8 +215,15 @@ class Paint:
         if lines[0].startswith("```"):  # a fence is for renderers; its lines stay as they are
             lines = lines[1:-1]
         else:
-            lines = textwrap.wrap(" ".join(line.strip() for line in lines), self._width - 4)
+            lines = self._rewrapped([line.strip() for line in lines])
         return [f"  {self._code('36', '>')} {line}" for line in lines]
+
+    def _rewrapped(self, lines: list[str]) -> list[str]:
+        """Fit the lines of a paragraph; a short first line is a heading, and stays one."""
+        is_heading = len(lines) > 1 and len(lines[0]) < len(lines[1]) / 2
+        head, body = (lines[:1], lines[1:]) if is_heading else ([], lines)
+        width = self._width - 4
+        return [*textwrap.wrap(" ".join(head), width), *textwrap.wrap(" ".join(body), width)]
 
     def _rows(self, rows: Iterable[str]) -> Iterator[str]:
         for row in rows:

@@ -11,6 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 # (\u2019 is the curly apostrophe, \u2010 and \u2011 are the typographic hyphens.)
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019_\-\u2010\u2011][^\W_]+|(?<=\d),\d{3}(?!\d))*")
 _JOINT = re.compile(r"['\u2019_\-\u2010\u2011]|\.(?!\d)|(?<!\d)\.")
+_POSSESSIVE = re.compile(r"['\u2019]s$")
+# Scripts that put no space between words: Thai to Burmese, Khmer, kana, Han.
+_UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\U00020000-\U0003134f]+)"
+)
 _LONGEST_WORD = 64
 
 STOP_WORDS = frozenset(
@@ -48,23 +55,44 @@ def terms(text: str) -> list[str]:
     """The words of a text that carry meaning, stemmed, in order, repeats kept.
 
     A hyphenated word counts as itself and as its parts, so that `low-oxygen` and `low oxygen`
-    find each other; a number keeps its decimals.
+    find each other; a number keeps its decimals. Where a script has no spaces, every two
+    neighbouring characters count as a word, so that a text is found by any piece of it.
     """
     found: list[str] = []
-    for word in words(text):
-        parts = [part for part in _JOINT.split(word) if part]
-        found += [word, *parts] if len(parts) > 1 else parts
-    return [stem(word) for word in found if word not in STOP_WORDS and not _is_letter(word)]
+    for written in words(text):
+        word = _POSSESSIVE.sub("", written)
+        parts = [part for part in _JOINT.split(word) if _means_something(part)]
+        # "what's" and "don't" are made of nothing that means something, and so mean nothing.
+        found += [word, *parts] if parts and parts != [word] else parts
+    return [stem(term) for word in found for term in _pairs(word)]
 
 
-def _is_letter(word: str) -> bool:
-    return len(word) == 1 and word.isascii() and word.isalpha()
+def _means_something(word: str) -> bool:
+    is_letter = len(word) == 1 and word.isascii() and word.isalpha()
+    return bool(word) and word not in STOP_WORDS and not is_letter
+
+
+def _pairs(word: str) -> list[str]:
+    """The word, or, for characters that stand without spaces, each two of them."""
+    if not unspaced(word):
+        return [word]
+    found: list[str] = []
+    for run in filter(None, _UNSPACED.split(word)):
+        alone = len(run) == 1 or not unspaced(run)
+        found += [run[:_LONGEST_WORD]] if alone else [a + b for a, b in pairwise(run)]
+    return found
+
+
+def unspaced(word: str) -> bool:
+    """Whether a word has characters of a script that puts no space between words."""
+    return _UNSPACED.search(word) is not None
 
 
 def words(text: str) -> list[str]:
     """Every word of a text as written, but normalised (NFKC) and without case."""
     normal = unicodedata.normalize("NFKC", text).casefold()
-    return [word[:_LONGEST_WORD] for word in _WORD.findall(normal)]
+    found = _WORD.findall(normal)
+    return [word if unspaced(word) else word[:_LONGEST_WORD] for word in found]
 
 
 def stem(word: str) -> str:

@@ -11,11 +11,11 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, BaseLLM
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -199,23 +199,24 @@ def forbid_model_calls() -> Iterator[None]:
     Put it into an autouse fixture of your `conftest.py`. Scripted, offline and replayed models
     go on working; any other raises `ForbiddenModelCallError`, whichever way it is called.
     """
-    entries = ("generate", "agenerate", "stream", "astream")
-    originals = {name: getattr(BaseChatModel, name) for name in entries}
-
-    def guarded(name: str) -> Callable[..., Any]:
-        def method(self: BaseChatModel, *args: Any, **kwargs: Any) -> Any:
-            _check_allowed(self)
-            return originals[name](self, *args, **kwargs)
-
-        return method
-
-    for name in entries:
-        setattr(BaseChatModel, name, guarded(name))
-    try:
+    # All other ways, such as `invoke`, `batch` and `transform`, lead through one of these.
+    completions = [(BaseLLM, name) for name in ("generate", "agenerate", "stream", "astream")]
+    chats = [(BaseChatModel, name) for _, name in completions]
+    events = [(BaseChatModel, name) for name in ("stream_events", "astream_events")]
+    with ExitStack() as undo:
+        for owner, name in [*completions, *chats, *events]:
+            original = getattr(owner, name)
+            setattr(owner, name, _guarded(original))
+            undo.callback(setattr, owner, name, original)
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(BaseChatModel, name, original)
+
+
+def _guarded(original: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: BaseChatModel | BaseLLM, *args: Any, **kwargs: Any) -> Any:
+        _check_allowed(self)
+        return original(self, *args, **kwargs)
+
+    return method
 
 
 @contextmanager
@@ -235,7 +236,7 @@ _open_permits: list[None] = []
 _HARMLESS = frozenset({"deepnb-scripted", "deepnb-offline", "deepnb-replay"})
 
 
-def _check_allowed(model: BaseChatModel) -> None:
+def _check_allowed(model: BaseChatModel | BaseLLM) -> None:
     kind = model._llm_type  # noqa: SLF001  # langchain's own hook for telling models apart
     if kind not in _HARMLESS and not _open_permits:
         raise ForbiddenModelCallError(

@@ -49,7 +49,7 @@ QUESTIONS = {
     "Who decides when a beach is closed?": "bathing-rules.md",
     "What is AlgaClear made of?": "emails.txt",
 }
-MEASURED = 39
+MEASURED = 40
 """For how many of them the first or second quote is from a right file, when last measured."""
 
 GAPS = [

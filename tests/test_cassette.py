@@ -85,12 +85,53 @@ def test_the_file_is_made_to_be_read(path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a\n", "\n  b", "c \nd", "e\r\nf", "\tg\nh", "- i: #j", "k\u0007\nl", "'m'\n\"", "no"],
+    [
+        *(
+            "",
+            "a\n",
+            "\n  b",
+            "c \nd",
+            "e\r\nf",
+            "\tg\nh",
+            "- i: #j",
+            "k\u0007\nl",
+            "'m'\n\"",
+            "no",
+        ),
+        *("n\n\n", "\n", "\n\n\n", " \n\n", "o\x85\np", "q\u2028\n", "\ufeffr\ns", "---\n...\n"),
+    ],
 )
 def test_any_text_comes_back_as_it_was(path, text):
-    record(ScriptedModel([text]), path).invoke(f"Say {text}.")
+    model = record(ScriptedModel([call("say", what=text), text, "the end"]), path)
+    model.invoke(text)
+    model.invoke(f"Say {text}.")
+    model.invoke([SystemMessage(text), HumanMessage("Well?")])
 
-    assert replay(path).invoke(f"Say {text}.").text == text
+    again = replay(path)
+    assert again.invoke(text).tool_calls[0]["args"] == {"what": text}
+    assert again.invoke(f"Say {text}.").text == text
+    assert again.invoke([SystemMessage(text), HumanMessage("Well?")]).text == "the end"
+
+
+def test_half_a_character_spoils_nothing(path):
+    model = record(ScriptedModel(["a", "b \ud83d", "c"]), path)
+    for question in ("one", "two \ud83d", "three"):
+        model.invoke(question)
+
+    again = replay(path)
+    assert [again.invoke(q).text for q in ("one", "two \ud83d", "three")] == ["a", "b ?", "c"]
+
+
+def test_a_reply_that_cannot_be_written_spoils_nothing(path):
+    endless: dict = {}
+    for _ in range(900):
+        endless = {"a": endless}
+    model = record(ScriptedModel([call("say", what=endless), "b"]), path)
+    with pytest.raises(RecursionError):
+        model.invoke("one")
+    model.invoke("two")
+
+    assert replay(path).invoke("two").text == "b"
 
 
 def test_the_models_stand_in_for_the_real_one(path):
@@ -320,6 +361,16 @@ SECRETS = {
     "an API key": "sk-proj-abcdefghijklmnopqrstuvwxyz",
     "ecash": "cashuAeyJ0b2tlbiI6W3sicHJvb2ZzIjpb",
     "a header": "Bearer abcdef.ghijkl",
+    "Google": "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+    "GitHub": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "GitHub, fine-grained": "github_pat_11ABCDEFG0123456789_abcdefgh",
+    "AWS": "AKIAIOSFODNN7EXAMPLE",
+    "Hugging Face": "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    "Groq": "gsk_abcdefghijklmnopqrstuvwxyz0123456789",
+    "Tavily": "tvly-abcdefghijklmnop",
+    "Slack": "xoxb-123456789012-abcdefghijkl",
+    "GitLab": "glpat-abcdefghij0123456789",
+    "a JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N",
     "a URL": "https://me:pass-word@example.org/x",
 }
 
@@ -344,6 +395,132 @@ def test_secrets_are_masked_everywhere_and_still_match(path, monkeypatch, secret
     assert json.dumps(hidden)[1:-1] not in text
     assert "[secret]" in text
     assert "[secret]" in replayed[-1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("authorization: BEARER abcdefghijklmnop", "abcdefghijklmnop"),
+        ("git clone https://tokentokentoken@example.org/x", "tokentokentoken"),
+        ("DB_PASSWORD=hunter2hunter2", "hunter2hunter2"),
+        ('{"api_key": "correcthorse"}', "correcthorse"),
+        (r'"{\"token\": \"abcd1234\"}"', "abcd1234"),
+    ],
+)
+def test_a_secret_is_known_by_what_it_stands_in(path, text, hidden):
+    record(ScriptedModel([text]), path).invoke(text)
+
+    assert hidden not in path.read_text()
+    assert replay(path).invoke(text).text != text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The secret: patience. Then token = tokenizer.next_token(), max_tokens: 100000.",
+        "Bearer instruments are paid to the bearer, certificate or not.",
+        "See https://example.org/a?mail=me@example.org and ssh://git@example.org/x.",
+        "Open lm-studio in the notebook, with next_page_token: CAUQAA1234.",
+    ],
+)
+def test_ordinary_words_are_not_masked(path, monkeypatch, text):
+    monkeypatch.setenv("LM_STUDIO_API_KEY", "lm-studio")
+    monkeypatch.setenv("JUPYTER_TOKEN", "notebook")
+    record(ScriptedModel([text]), path).invoke(text)
+
+    assert replay(path).invoke(text).text == text
+    assert "[secret]" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("MY_API_KEY_2", "DB_PASS", "GH_PAT", "APP_PASSPHRASE", "OPENAI_KEYS", "SESSION_COOKIE"),
+        *("PROXY_AUTH", "aws_secret_access_key", "AWS_ACCESS_KEY_ID", "X_CREDENTIALS_JSON"),
+    ],
+)
+def test_a_variable_is_known_by_a_part_of_its_name(path, monkeypatch, name):
+    monkeypatch.setenv(name, "zq81-77xkw")
+    record(ScriptedModel([call("say", **{"zq81-77xkw": 1})]), path).invoke("It is zq81-77xkw.")
+
+    assert "zq81" not in path.read_text()
+
+
+def test_what_another_machine_masks_matches_all_the_same(path, monkeypatch):
+    question = "Log in as user4711/x, please."
+    monkeypatch.setenv("LOGIN_TOKEN", "user4711")
+    record(ScriptedModel(["masked there"]), path).invoke(question)
+    monkeypatch.delenv("LOGIN_TOKEN")
+    record(ScriptedModel(["plain there"]), path).invoke("Log out, other4712!")
+
+    assert replay(path).invoke(question).text == "masked there"
+    monkeypatch.setenv("OTHER_TOKEN", "other4712")
+    assert replay(path).invoke("Log out, other4712!").text == "plain there"
+    for other in ("Log in as somebody else, please.", "Log in as /x, please.", "Log  out, x4712!"):
+        with pytest.raises(UnrecordedRequestError):
+            replay(path).invoke(other)
+
+
+def test_processes_record_into_one_file_without_losing_an_exchange(path):
+    code = (
+        "import sys\n"
+        "from deepnb.models import record\n"
+        "from deepnb.testing import ScriptedModel\n"
+        "name, path = sys.argv[1:]\n"
+        "model = record(ScriptedModel(lambda messages: 're ' + messages[-1].text), path)\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "for number in range(15):\n"
+        "    model.invoke(f'{name} {number}')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, name, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for name in "ab"
+    ]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate()
+
+    again = replay(path)
+    questions = [f"{name} {n}" for name in "ab" for n in range(15)]
+    assert [again.invoke(question).text for question in questions] == [f"re {q}" for q in questions]
+
+
+def test_a_recording_that_was_deleted_starts_anew(path):
+    model = record(ScriptedModel(["old", "new"]), path)
+    model.invoke("One?")
+    path.unlink()
+    model.invoke("Two?")
+
+    assert replay(path).invoke("Two?").text == "new"
+    with pytest.raises(UnrecordedRequestError):
+        replay(path).invoke("One?")
+
+
+def test_the_difference_from_a_long_recording_shows_only_what_differs(path):
+    model = record(ScriptedModel(lambda messages: f"re {len(messages)}"), path)
+    messages = [SystemMessage("Be kind.")]
+    for number in range(30):
+        messages.append(HumanMessage(f"Question {number}"))
+        messages.append(model.invoke(messages))
+
+    with pytest.raises(UnrecordedRequestError) as caught:
+        replay(path).invoke([*messages[:41], HumanMessage("Something else")])
+
+    assert "-  text: Question 20\n+  text: Something else" in str(caught.value)
+    assert "more lines" not in str(caught.value)
 
 
 def test_a_failed_call_is_not_recorded(path):

@@ -7,7 +7,9 @@ import csv
 import json
 import os
 import pty
+import re
 import runpy
+import signal
 import subprocess
 import sys
 
@@ -20,7 +22,11 @@ COMMAND = [sys.executable, "-m", "deepnb.cli"]
 
 
 def run(*arguments, **environment):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("DEEPNB_")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("DEEPNB_") and not name.endswith("_API_KEY")
+    }
     return subprocess.run(
         [*COMMAND, *arguments],
         capture_output=True,
@@ -38,12 +44,19 @@ def test_the_demo_shows_a_fact_a_contradiction_and_a_gap():
     assert "— /workspace/council-minutes.txt, lines 10\u201314" in fact
     assert "These may disagree (38 % and 62 %" in contradiction
     assert "Not found in your files." in gap
-    assert "DEEPNB_MODEL" in done.stdout.splitlines()[-1]
+    assert done.stdout.count("Answered without a language model") == 1
+    assert "For written answers set DEEPNB_MODEL" in done.stdout
 
 
 def test_each_tool_call_is_a_line_with_what_came_back():
     lines = run("demo", "How deep is Lake Ansel?").stdout.splitlines()
-    assert any(line.startswith("  grep Deep → ") for line in lines)
+    assert [line.split(" → ")[0] for line in lines if line.startswith("  grep ")] == [
+        "  grep ansel",
+        "  grep deep",
+        "  grep lak",
+        "  grep lake ansel",
+        "  grep verbatim passages found by keyword",  # in which files quotes were saved
+    ]
     assert any(line.startswith("  read_file /workspace/report.md → lines ") for line in lines)
 
 
@@ -51,6 +64,24 @@ def test_quotes_stay_visible_as_quotes_and_output_is_plain():
     done = run("demo", "How deep is Lake Ansel?")
     assert "  > Lake Ansel covers 41 hectares. Its mean depth is 4.2 m" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_spellings_of_a_word_are_one_line_with_their_sum(tmp_path):
+    lines = run("demo", "How deep is Lake Ansel?").stdout.splitlines()
+    texts = {f.name: f.read_text("utf-8") for f in samples.copy(tmp_path / "lake").iterdir()}
+    having = {name: len(re.findall(r".*[lL]ak.*", text)) for name, text in texts.items()}
+    files = sum(1 for number in having.values() if number)
+    assert f"  grep lak → {sum(having.values())} lines in {files} files" in lines
+
+
+def test_the_log_is_the_same_each_time():
+    assert run("demo").stdout == run("demo").stdout
+
+
+def test_nothing_is_wider_than_the_terminal_and_a_heading_stays_one():
+    lines = run("demo", COLUMNS="60").stdout.splitlines()
+    assert max(map(len, lines)) <= 64  # a tool call is a line of its own, whatever its length
+    assert "  > 2. Lake Ansel: aeration pump" in lines
 
 
 @pytest.mark.parametrize(("no_colour", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
@@ -82,6 +113,25 @@ def test_an_error_is_one_line_and_code_2():
     assert done.stderr.count("\n") == 1
 
 
+def test_an_error_of_a_provider_is_one_line_and_code_2():
+    nobody = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    done = run("demo", "How deep is the lake?", "--model", "openai:x", **nobody)
+    assert done.returncode == 2
+    assert done.stderr.startswith("deepnb: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupt_ends_it_quietly():
+    process = subprocess.Popen(
+        [*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    while not process.stdout.readline().startswith("? "):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (130, "")
+
+
 def test_the_version_and_a_missing_command():
     assert run("--version").stdout == f"deepnb {__version__}\n"
     assert run().returncode == 2
@@ -91,6 +141,8 @@ def test_the_demo_never_asks_a_configured_model():
     done = run("demo", "How deep is Lake Ansel?", DEEPNB_MODEL="no-such-provider:x")
     assert done.returncode == 0
     assert "41 hectares" in done.stdout
+    assert "set DEEPNB_MODEL" not in done.stdout
+    assert done.stdout.rstrip().endswith("deepnb demo --model no-such-provider:x")
 
 
 def test_samples_are_copied_again_over_themselves_but_never_over_an_edited_one(tmp_path):
@@ -108,6 +160,12 @@ def test_samples_go_into_a_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PathError, match="is a file"):
         samples.copy(tmp_path / "file")
+
+
+def test_a_disk_that_refuses_the_samples_is_an_error_with_advice(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PathError, match=r"cannot be copied to .*: Not a directory\. Name a folder"):
+        samples.copy(tmp_path / "file" / "lake")
 
 
 def test_the_samples_are_what_they_claim_to_be(tmp_path, capsys):

@@ -134,3 +134,19 @@ def test_it_needs_nothing_but_the_standard_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("text", ["What's", "who\u2019s", "don't", "it'll", "I'd", "e.g."])
+def test_contractions_mean_nothing(text):
+    assert terms(text) == []
+
+
+def test_what_belongs_to_a_thing_is_about_the_thing():
+    assert terms("the pump's motor") == terms("pump motor")
+    assert {"o'brien", "brien"} == set(terms("O'Brien"))
+
+
+def test_a_text_without_spaces_is_found_by_any_piece_of_it():
+    assert set(terms("工作量")) < set(terms("老师们认为工作量太大。"))
+    assert terms("PCB板") == ["pcb", "板"]
+    assert len(terms("水" * 1000)) == 999

@@ -25,6 +25,7 @@ from typing_extensions import TypedDict  # pydantic insists on it before Python 
 from deepnb.errors import MissingExtraError, ModelError, UnknownModelError
 from deepnb.models import LocalModel
 from deepnb.models.local.dialect import compose
+from deepnb.models.local.reply import Reply
 from deepnb.testing import allow_model_calls
 
 
@@ -403,6 +404,9 @@ def test_calls_and_results_are_spelled_out_for_a_template_without_tools():
         ('{"name": "weather", "arguments": {"city": "}"}}', ("weather", '{"city": "}"}')),
         ('```json\n{\n "name": "weather",\n "arguments": {}\n}\n```', ("weather", "{}")),
         ('{"name": "weather", "arguments": {"city": "Par', ("weather", '{"city": "Par')),
+        ('{"name": "weather", "arguments": {"city": ' + " " * 5000, ("weather", '{"city":')),
+        ('{"name": "weather", "arguments": ' + "[" * 9999, ("weather", "[" * 9999)),
+        (r'{"name": "\q", "arguments": {}}', None),
         ('{"name": "rain", "arguments": {}}', None),
         ("It is sunny.", None),
     ],
@@ -412,6 +416,20 @@ def test_a_reply_that_is_only_a_call_is_read_as_one(reply, call):
     request = compose([HumanMessage("?")], tools=offered, choice=None, native=True)
 
     assert request.read_call(reply) == call
+
+
+@pytest.mark.parametrize("arguments", ['{"a": ' * 9999, '{"city": "' + "x" * 50_000])
+def test_arguments_that_nobody_can_read_are_an_invalid_call(arguments):
+    offered = [{"function": {"name": "weather"}}]
+    reply = Reply(compose([HumanMessage("?")], tools=offered, choice=None, native=True))
+    text = '{"name": "weather", "arguments": ' + arguments
+    event = {"choices": [{"delta": {"content": text}, "finish_reason": "length"}]}
+
+    assert list(reply.take(event)) == []
+    message = reply.end("model")
+
+    assert message.tool_calls == []
+    assert message.invalid_tool_calls[0]["name"] == "weather"
 
 
 def test_the_window_is_known_before_the_weights_are_loaded():
@@ -444,6 +462,44 @@ def test_a_file_that_is_no_model_is_refused(tmp_path, content):
 
     with pytest.raises(UnknownModelError, match=r"not a GGUF file|damaged"):
         LocalModel(path=str(path))
+
+
+def gguf(path: Path, *entries: tuple[str, int, bytes]) -> str:
+    """A header with these keys, types and values."""
+    data = b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries))
+    for key, kind, value in entries:
+        data += struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I", kind) + value
+    path.write_bytes(data)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        struct.pack("<IQ", 9, 1) * 5000,
+        struct.pack("<IQ", 4, 1 << 63),
+        struct.pack("<IQ", 8, 1 << 63),
+    ],
+    ids=["nested arrays", "endless numbers", "endless texts"],
+)
+def test_a_header_that_is_made_to_hurt_is_refused(tmp_path, value):
+    path = gguf(tmp_path / "model.gguf", ("x", 9, value))
+
+    with pytest.raises(UnknownModelError, match="damaged"):
+        LocalModel(path=path)
+
+
+@pytest.mark.parametrize(("kind", "value"), [(5, struct.pack("<i", -5)), (7, b"\x01")])
+def test_a_window_that_is_no_size_is_ignored(tmp_path, kind, value):
+    path = gguf(tmp_path / "model.gguf", ("llama.context_length", kind, value))
+
+    assert LocalModel(path=path, context=512).context == 512
+
+
+@pytest.mark.parametrize("path", ["\0", "~no-such-user-here/x.gguf"])
+def test_a_path_that_cannot_be_is_refused(path):
+    with pytest.raises(UnknownModelError, match="could not be read"):
+        LocalModel(path=path)
 
 
 def test_weights_that_end_too_early_are_refused_when_loaded(tmp_path):

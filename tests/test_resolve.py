@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
+
 import pytest
 from langchain_core.language_models import BaseChatModel
+from langchain_openai import ChatOpenAI
 
 from deepnb import models
 from deepnb.errors import DeepnbError, MissingExtraError, ModelError, UnknownModelError
-from deepnb.models.resolve import _PROVIDER_KEYS
+from deepnb.models.prices import model_name, price, unwrapped
+from deepnb.models.resolve import _KEYS_WITHOUT_DEFAULT, _PROVIDER_KEYS
 from deepnb.testing import ScriptedModel, allow_model_calls
 from tests.loopback import model_server
 
@@ -91,6 +95,14 @@ def test_lm_studio_is_reached_where_its_variables_say(monkeypatch):
     [
         ("antropic:claude", UnknownModelError, "Did you mean 'anthropic'"),
         ("nonsense", UnknownModelError, "provider:model"),
+        ("offlin", UnknownModelError, "Did you mean 'offline'"),
+        ("OpenAI:gpt-5", UnknownModelError, "Did you mean 'openai'"),
+        ("nope", UnknownModelError, r"called 'nope'\. Write"),
+        ("offline:x", UnknownModelError, "takes no name"),
+        (123, UnknownModelError, "not int.*'offline'"),
+        (b"offline", UnknownModelError, "not bytes"),
+        ([], UnknownModelError, "not list"),
+        (str, UnknownModelError, "not the class str"),
         ("", UnknownModelError, "names no model"),
         ("anthropic:", UnknownModelError, "names no model"),
         ("ollama:", UnknownModelError, "names no model"),
@@ -103,6 +115,69 @@ def test_lm_studio_is_reached_where_its_variables_say(monkeypatch):
 def test_what_cannot_be_resolved_is_one_clear_error(spec, error, message):
     with pytest.raises(error, match=message):
         models.resolve(spec)
+
+
+def test_a_known_provider_that_refuses_its_settings_is_not_called_unknown(monkeypatch):
+    monkeypatch.setenv("OLLAMA_HOST", "http://[bad")
+    with pytest.raises(ModelError, match="ollama:phi cannot be used") as caught:
+        models.resolve("ollama:phi")
+    assert not isinstance(caught.value, UnknownModelError)
+
+
+@pytest.mark.parametrize("spec", ["sk-proj-" + "a1B2" * 10, "0123456789abcdef" * 8])
+def test_a_key_given_as_the_model_is_not_repeated(spec):
+    with pytest.raises(UnknownModelError) as caught:
+        models.resolve(spec)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert spec[:48] not in shown
+    assert "sk-proj-a1B2" not in shown
+
+
+def test_roles_may_be_assigned_as_a_whole(monkeypatch):
+    model = ScriptedModel([])
+    monkeypatch.setattr(models, "roles", {"main": model, "critic": "offline"})
+    assert models.resolve() is model
+    assert models.explain(role="critic").rule == "deepnb.models.roles['critic']"
+    assert models.for_subagent("critic", None, model) is not model
+
+
+def test_an_unmapped_role_is_explained_with_its_parent():
+    assert models.explain(role="critic").rule.endswith("gets its parent's")
+    assert "parent" not in models.explain().rule
+
+
+def test_a_key_whose_models_are_not_known_asks_for_a_name(monkeypatch):
+    monkeypatch.setenv("XAI_API_KEY", "k" * 20)
+    assert models.explain() == models.Choice(
+        "offline", "XAI_API_KEY is set: name a model, DEEPNB_MODEL='xai:…'"
+    )
+
+
+def test_every_provider_with_a_key_is_one_that_langchain_knows():
+    from langchain.chat_models.base import _BUILTIN_PROVIDERS
+
+    named = {spec.partition(":")[0] for _, _, spec in _PROVIDER_KEYS}
+    assert named | set(_KEYS_WITHOUT_DEFAULT.values()) <= set(_BUILTIN_PROVIDERS)
+
+
+def test_space_around_a_variable_is_not_part_of_it(monkeypatch):
+    monkeypatch.setenv("DEEPAGENTS_MODEL_PROVIDER", " ollama\n")
+    monkeypatch.setenv("OLLAMA_MODEL_NAME", " qwen3 ")
+    assert models.explain().spec == "ollama:qwen3"
+    monkeypatch.setenv("DEEPNB_MODEL", " offline\n")
+    assert isinstance(models.resolve(), models.OfflineModel)
+
+
+def test_lm_studio_is_free_and_a_recorded_model_costs_what_it_wraps(tmp_path):
+    studio = models.resolve("lm-studio:gpt-4o")
+    paid = ChatOpenAI(model="gpt-4o", api_key="k", base_url="http://localhost:4000/v1")
+    recorded = models.record(paid, tmp_path / "tape.yaml")
+
+    assert price(studio, 1000, 1000) == 0
+    assert price(models.record(studio, tmp_path / "tape.yaml"), 1000, 1000) == 0
+    assert price(recorded, 1000, 1000) == price(paid, 1000, 1000) > 0
+    assert model_name(recorded) == "gpt-4o"
+    assert unwrapped(recorded) is unwrapped(paid) is paid
 
 
 def test_an_unknown_provider_variable_is_a_clear_error(monkeypatch):

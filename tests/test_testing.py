@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
+from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage
 
 from deepnb.testing import (
@@ -91,7 +92,10 @@ async def test_a_delay_leaves_the_event_loop_free():
     assert ticks > 1
 
 
-@pytest.mark.parametrize("how", ["invoke", "stream", "ainvoke", "astream"])
+@pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
+@pytest.mark.parametrize(
+    "how", ["invoke", "stream", "ainvoke", "astream", "stream_events", "astream_events"]
+)
 async def test_a_real_model_cannot_be_called(how):
     model = ChatAnthropic(model="claude-sonnet-5-5", api_key="not-a-key")
     with pytest.raises(ForbiddenModelCallError, match="ChatAnthropic"):
@@ -104,6 +108,29 @@ async def test_a_real_model_cannot_be_called(how):
                 await model.ainvoke("hi")
             case "astream":
                 [chunk async for chunk in model.astream("hi")]
+            case "stream_events":
+                list(model.stream_events("hi", version="v3"))
+            case "astream_events":
+                [event async for event in await model.astream_events("hi", version="v3")]
+
+
+@pytest.mark.parametrize("how", ["invoke", "stream", "batch", "ainvoke", "astream", "abatch"])
+async def test_a_completion_model_cannot_be_called_either(how):
+    model = FakeListLLM(responses=["as real as any other"])
+    with pytest.raises(ForbiddenModelCallError, match="FakeListLLM"):
+        match how:
+            case "invoke":
+                model.invoke("hi")
+            case "stream":
+                list(model.stream("hi"))
+            case "batch":
+                model.batch(["hi"])
+            case "ainvoke":
+                await model.ainvoke("hi")
+            case "astream":
+                [chunk async for chunk in model.astream("hi")]
+            case "abatch":
+                await model.abatch(["hi"])
 
 
 def test_a_test_with_a_server_of_its_own_may_allow_it():

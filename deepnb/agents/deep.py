@@ -25,6 +25,7 @@ from deepnb.middleware.summarization import summarization
 from deepnb.middleware.todos import TodosMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.models import for_subagent, resolve
+from deepnb.models.prices import unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -199,7 +200,7 @@ def _file_tools(files: BackendProtocol) -> list[Middleware]:
 
 
 def _prompt_caching(model: BaseChatModel) -> list[Middleware]:
-    if not type(model).__module__.startswith("langchain_anthropic"):
+    if not type(unwrapped(model)).__module__.startswith("langchain_anthropic"):
         return []
     from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
 

@@ -10,10 +10,26 @@ if TYPE_CHECKING:
 _FREE = frozenset(
     {"deepnb-offline", "deepnb-local", "deepnb-replay", "deepnb-scripted", "chat-ollama"}
 )
+_FREE_PROVIDERS = frozenset({"lm-studio"})
+
+PROVIDER = "deepnb_provider"
+"""Where `resolve` notes in a model's metadata whose it is, if its class does not tell.
+
+A loopback address does not tell either: behind it may be a proxy to a provider that charges, and
+a budget must not take that for free.
+"""
+
+
+def unwrapped(model: BaseChatModel) -> BaseChatModel:
+    """Give the model that really answers: a recording model passes everything on to another."""
+    while (inner := getattr(model, "inner", None)) is not None and hasattr(inner, "_llm_type"):
+        model = inner
+    return model
 
 
 def model_name(model: BaseChatModel) -> str:
     """Give the name that a model's provider knows it by."""
+    model = unwrapped(model)
     for field in ("model_name", "model"):
         if isinstance(name := getattr(model, field, None), str) and name:
             return name.removeprefix("models/")  # Google's prefix
@@ -22,6 +38,9 @@ def model_name(model: BaseChatModel) -> str:
 
 def price(model: BaseChatModel, tokens_in: int, tokens_out: int) -> float | None:
     """Give the price in US dollars; 0 for a model that runs here, None where nobody knows it."""
+    model = unwrapped(model)
+    if (model.metadata or {}).get(PROVIDER) in _FREE_PROVIDERS:
+        return 0.0
     if model._llm_type in _FREE:  # noqa: SLF001  # langchain's own hook for telling models apart
         return 0.0
     from genai_prices import Usage, calc_price

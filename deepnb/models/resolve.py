@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import MissingExtraError, ModelError, UnknownModelError
+from deepnb.models.prices import PROVIDER
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -34,6 +35,22 @@ _PROVIDER_KEYS = (
 )
 """Variable, package, and the model that its provider is asked for by default."""
 
+_KEYS_WITHOUT_DEFAULT = {
+    "XAI_API_KEY": "xai",
+    "COHERE_API_KEY": "cohere",
+    "FIREWORKS_API_KEY": "fireworks",
+    "TOGETHER_API_KEY": "together",
+    "PPLX_API_KEY": "perplexity",
+    "NVIDIA_API_KEY": "nvidia",
+    "UPSTAGE_API_KEY": "upstage",
+    "BASETEN_API_KEY": "baseten",
+}
+"""Providers whose models come and go, or call no tools: there the person names one."""
+
+_OWN_NAMES = ("lm-studio", "local", "offline")
+_NEAR = 0.75
+_LONGEST_ECHO = 40
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -50,11 +67,19 @@ def explain(spec: str | BaseChatModel | None = None, *, role: str = "main") -> C
     """Say which model `resolve` would give for the same arguments, and which rule chose it."""
     if spec is not None:
         return Choice(_shown(spec), "asked for by name")
-    if role in roles:
-        return Choice(_shown(roles[role]), f"deepnb.models.roles[{role!r}]")
-    if named := os.environ.get("DEEPNB_MODEL"):
+    if role in _roles():
+        return Choice(_shown(_roles()[role]), f"deepnb.models.roles[{role!r}]")
+    choice = _configured()
+    if role == "main":
+        return choice
+    parents = "a subagent without a model of its own gets its parent's"
+    return Choice(choice.spec, f"{choice.rule}; {parents}")
+
+
+def _configured() -> Choice:
+    if named := _variable("DEEPNB_MODEL"):
         return Choice(named, "DEEPNB_MODEL is set")
-    if provider := os.environ.get("DEEPAGENTS_MODEL_PROVIDER"):
+    if provider := _variable("DEEPAGENTS_MODEL_PROVIDER"):
         return _from_provider(provider)
     return _from_keys()
 
@@ -72,17 +97,40 @@ def resolve(spec: str | BaseChatModel | None = None, *, role: str = "main") -> B
         MissingExtraError: The provider's package is not installed.
         ModelError: The provider refused its configuration, for example for want of a key.
     """
-    chosen = roles.get(role) if spec is None else spec
+    chosen = _roles().get(role) if spec is None else spec
     if chosen is None:
-        chosen = explain(role=role).spec
-    return _load(chosen) if isinstance(chosen, str) else chosen
+        chosen = _configured().spec
+    return _load(chosen.strip()) if isinstance(chosen, str) else _checked(chosen)
 
 
 def for_subagent(
     name: str, spec: str | BaseChatModel | None, parent: BaseChatModel
 ) -> BaseChatModel:
     """Give a subagent's model: its own, its role's, else its parent's."""
-    return parent if spec is None and name not in roles else resolve(spec, role=name)
+    return parent if spec is None and name not in _roles() else resolve(spec, role=name)
+
+
+def _roles() -> dict[str, str | BaseChatModel]:
+    # Looked up each time, so that `deepnb.models.roles = {...}` has the effect one expects.
+    from deepnb import models
+
+    return models.roles
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
+def _checked(model: object) -> BaseChatModel:
+    from langchain_core.language_models import BaseChatModel
+
+    if isinstance(model, BaseChatModel):
+        return model
+    kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+    raise UnknownModelError(
+        f"A model was expected, not {kind}. Give a langchain chat model, or a text such as "
+        "'anthropic:claude-sonnet-5-5', 'ollama:qwen3', 'local:model.gguf' or 'offline'."
+    )
 
 
 def _shown(spec: str | BaseChatModel) -> str:
@@ -97,7 +145,7 @@ def _from_provider(provider: str) -> Choice:
             "DEEPNB_MODEL to a provider:model string instead."
         )
     variable = variables[provider]
-    name = os.environ.get(variable)
+    name = _variable(variable)
     if not name:
         raise UnknownModelError(
             f"DEEPAGENTS_MODEL_PROVIDER is {provider!r}, but {variable} does not say which model. "
@@ -109,11 +157,16 @@ def _from_provider(provider: str) -> Choice:
 def _from_keys() -> Choice:
     lacking = []
     for variable, package, spec in _PROVIDER_KEYS:
-        if not os.environ.get(variable):
+        if not _variable(variable):
             continue
         if find_spec(package):
             return Choice(spec, f"{variable} is set")
         lacking.append(f"{variable} is set, but {package.replace('_', '-')} is not installed")
+    lacking += [
+        f"{variable} is set: name a model, DEEPNB_MODEL='{provider}:…'"
+        for variable, provider in _KEYS_WITHOUT_DEFAULT.items()
+        if _variable(variable)
+    ]
     return Choice("offline", "; ".join(lacking) or "no model is configured")
 
 
@@ -123,6 +176,8 @@ def _load(spec: str) -> BaseChatModel:
         from deepnb.models.offline import OfflineModel
 
         return OfflineModel()
+    if provider == "offline":
+        raise UnknownModelError("The offline model takes no name. Write 'offline'.")
     if provider == "local":
         from deepnb.models.local import LocalModel
 
@@ -136,16 +191,18 @@ def _load(spec: str) -> BaseChatModel:
 
 def _lm_studio_settings() -> dict[str, Any]:
     return {
-        "base_url": os.environ.get("LM_STUDIO_BASE_URL", "http://localhost:1234/v1"),
+        "base_url": _variable("LM_STUDIO_BASE_URL") or "http://localhost:1234/v1",
         # LM Studio asks for none, but the OpenAI client insists on one.
-        "api_key": os.environ.get("LM_STUDIO_API_KEY", "lm-studio"),
+        "api_key": _variable("LM_STUDIO_API_KEY") or "lm-studio",
         # The only part of OpenAI's API that every compatible server has.
         "use_responses_api": False,
+        # The class says OpenAI, whose prices do not apply.
+        "metadata": {PROVIDER: "lm-studio"},
     }
 
 
 def _ollama_settings() -> dict[str, Any]:
-    url = os.environ.get("OLLAMA_BASE_URL") or os.environ.get("OLLAMA_HOST")
+    url = _variable("OLLAMA_BASE_URL") or _variable("OLLAMA_HOST")
     return {"base_url": url} if url else {}
 
 
@@ -155,17 +212,18 @@ def _init(
     from langchain.chat_models import init_chat_model
 
     if not name.rpartition(":")[2].strip():
-        raise UnknownModelError(f"{shown!r} names no model. Write it as provider:model.")
+        raise UnknownModelError(f"{_echo(shown)!r} names no model. Write it as provider:model.")
     try:
         model: BaseChatModel = init_chat_model(name, model_provider=provider, **settings)
     except ImportError as error:
-        package = str(error).rpartition("pip install ")[2].strip("`. \n") or shown
+        package = str(error).rpartition("pip install ")[2].strip("`. \n") or _echo(shown)
         raise MissingExtraError(package, package) from error
     except Exception as error:  # each provider's package has exceptions of its own
-        # A plain ValueError is langchain's for an unknown provider; pydantic's are subclasses.
-        if type(error) is ValueError:
-            raise UnknownModelError(_unknown(shown)) from error
-        raise ModelError(f"{shown} cannot be used. {_reason(error)}") from error
+        # A plain ValueError may be langchain's for an unknown provider, or a known one's own.
+        if type(error) is ValueError and not _is_known(provider, name):
+            # Not from the error: that one quotes what may be a key.
+            raise UnknownModelError(_unknown(shown)) from None
+        raise ModelError(f"{_echo(shown)} cannot be used. {_reason(error)}") from error
     return model
 
 
@@ -181,13 +239,29 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def _is_known(provider: str | None, name: str) -> bool:
+    from langchain.chat_models.base import _BUILTIN_PROVIDERS, _attempt_infer_model_provider
+
+    named = provider or name.partition(":")[0]
+    return named in _BUILTIN_PROVIDERS or _attempt_infer_model_provider(name) is not None
+
+
 def _unknown(spec: str) -> str:
     from langchain.chat_models.base import _BUILTIN_PROVIDERS
 
-    known = [*_BUILTIN_PROVIDERS, "lm-studio", "local", "offline"]
-    near = get_close_matches(spec.partition(":")[0], known, n=1)
+    known = [*_BUILTIN_PROVIDERS, *_OWN_NAMES]
+    provider = spec.partition(":")[0]
+    near = get_close_matches(provider.lower(), known, n=1, cutoff=_NEAR)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return (
-        f"No model provider is called {spec.partition(':')[0]!r}.{hint} Write a model as "
+        f"No model provider is called {_echo(provider)!r}.{hint} Write a model as "
         f"provider:model; the providers are {', '.join(sorted(known))}."
     )
+
+
+def _echo(spec: str) -> str:
+    """What was given, for a message: not whole, and no key, which is easily given by mistake."""
+    from deepnb.models.cassette.masking import mask
+
+    masked = str(mask(spec))
+    return masked if len(masked) <= _LONGEST_ECHO else f"{masked[: _LONGEST_ECHO - 1]}…"

@@ -24,12 +24,23 @@ def copy(to: str | Path) -> Path:
         The folder.
 
     Raises:
-        PathError: If a file of the same name but with other content is already there, or if
-            `to` is no folder. Nothing has been copied then.
+        PathError: If a file of the same name but with other content is already there, if `to` is
+            no folder (nothing has been copied then), or if the disk refuses.
     """
     folder = Path(to).expanduser()
     if folder.exists() and not folder.is_dir():
         raise PathError(f"'{folder}' is a file. Name a folder for the sample documents.")
+    try:
+        _copy_into(folder)
+    except OSError as error:
+        raise PathError(
+            f"The sample documents cannot be copied to '{folder}': {error.strerror}. "
+            "Name a folder that you may write to."
+        ) from error
+    return folder
+
+
+def _copy_into(folder: Path) -> None:
     documents = sorted(path for path in _DOCUMENTS.iterdir() if path.is_file())
     for document in documents:
         target = folder / document.name
@@ -41,7 +52,6 @@ def copy(to: str | Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for document in documents:
         (folder / document.name).write_bytes(document.read_bytes())
-    return folder
 
 
 def _same(document: Path, target: Path) -> bool:

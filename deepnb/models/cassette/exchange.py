@@ -11,14 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from deepnb.models.cassette.masking import map_texts, mask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from deepnb.models.cassette.masking import known_secrets, map_texts, mask
 
 Plain: TypeAlias = dict[str, Any]
 
@@ -53,6 +51,7 @@ class Placeholders:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
+        self._known: tuple[str, ...] = ()
 
     def call(self, call_id: str | None) -> str:
         """Name a tool call."""
@@ -67,10 +66,7 @@ class Placeholders:
 
     def hide_known(self, value: Any) -> Any:
         """Replace the ids that came up already; a reply's own ids are its own."""
-        known = [actual for actual in self._names if len(actual) >= _SHORTEST_ID]
-        for actual in sorted(known, key=len, reverse=True):
-            value = map_texts(value, _replacing(actual, self._names[actual]))
-        return value
+        return map_texts(value, self._hide_in)
 
     def show(self, value: Any) -> Any:
         """Put this run's ids back."""
@@ -79,29 +75,37 @@ class Placeholders:
             value, lambda text: re.sub(r"<(?:call|uuid)-\d+>", lambda m: ids.get(m[0], m[0]), text)
         )
 
+    def _hide_in(self, text: str) -> str:
+        for actual in _occurring(text, self._known):
+            text = text.replace(actual, self._names[actual])
+        return text
+
     def _name(self, actual: str, kind: str) -> str:
         if actual not in self._names:
             number = sum(name.startswith(f"<{kind}-") for name in self._names.values()) + 1
             self._names[actual] = f"<{kind}-{number}>"
+            if len(actual) >= _SHORTEST_ID:
+                self._known = (*self._known, actual)
         return self._names[actual]
 
 
-def _replacing(old: str, new: str) -> Callable[[str], str]:
-    return lambda text: text.replace(old, new)
+# A conversation repeats itself: each request has all the texts of the one before.
+@lru_cache(maxsize=4096)
+def _occurring(text: str, ids: tuple[str, ...]) -> list[str]:
+    return sorted((each for each in ids if each in text), key=len, reverse=True)
 
 
 def describe_request(
     messages: list[BaseMessage], tools: list[Plain], options: Plain
 ) -> tuple[Plain, Placeholders]:
     """What identifies a request, and the ids that were taken out of it."""
-    names = Placeholders()
-    request: Plain = {"messages": [_describe_message(message, names) for message in messages]}
-    if tools:
-        request["tools"] = tools
+    names, known = Placeholders(), known_secrets()
+    described = [_describe_message(message, names, known) for message in messages]
+    offered: Plain = {"tools": tools} if tools else {}
     for name in _OPTIONS:
         if options.get(name) is not None:
-            request[name] = options[name]
-    return mask(_plain(request)), names
+            offered[name] = options[name]
+    return {"messages": described, **mask(_plain(offered), known)}, names
 
 
 def key_of(request: Plain) -> str:
@@ -150,17 +154,17 @@ def revive_reply(reply: Plain, names: Placeholders, *, turn: int) -> AIMessage:
     )
 
 
-def _describe_message(message: BaseMessage, names: Placeholders) -> Plain:
+def _describe_message(message: BaseMessage, names: Placeholders, known: tuple[str, ...]) -> Plain:
     described: Plain = {"role": message.type.removesuffix("MessageChunk").lower()}
     # Masked first: a key may look like any other id.
-    if text := names.hide(mask(_said(message))):
+    if text := names.hide(mask(_whole(_said(message)), known)):
         described["text"] = text
     if isinstance(message, AIMessage) and message.tool_calls:
         described["calls"] = [
             {
                 "id": names.call(call["id"]),
                 "name": call["name"],
-                "args": names.hide(mask(_plain(call["args"]))),
+                "args": names.hide(mask(_plain(call["args"]), known)),
             }
             for call in message.tool_calls
         ]
@@ -187,4 +191,9 @@ def _said(message: BaseMessage) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return json.loads(json.dumps(value, default=str))
+    return json.loads(_whole(json.dumps(value, default=str, ensure_ascii=False)))
+
+
+def _whole(text: str) -> str:
+    """Replace half a character, which a careless cut or decoding leaves and no file can hold."""
+    return text.encode("utf-8", "replace").decode()

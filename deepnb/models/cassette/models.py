@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,20 +11,21 @@ from typing import TYPE_CHECKING, Any, cast
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.runnables import Runnable, RunnableBinding
+from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
-from deepnb.errors import ModelError, UnrecordedRequestError
+from deepnb.errors import ModelError
 from deepnb.models.cassette.exchange import (
     Placeholders,
     Plain,
     describe_reply,
     describe_request,
-    key_of,
     revive_reply,
 )
 from deepnb.models.cassette.masking import mask
-from deepnb.models.cassette.tape import Tape, open_tape, render
+from deepnb.models.cassette.tape import Tape, open_tape
+from deepnb.models.cassette.unrecorded import unrecorded
 from deepnb.models.streaming import WholeReplyModel, stream_message
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models.base import LangSmithParams
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.outputs import ChatGenerationChunk, ChatResult
-
-_DIFF_LINES = 24
-_DIFF_WIDTH = 160
 
 
 def record(model: BaseChatModel, path: str | os.PathLike[str]) -> RecordingModel:
@@ -73,6 +70,7 @@ class _TapedModel(BaseChatModel):
     """
 
     _tape: Tape = PrivateAttr()
+    _schemas: dict[tuple[int, str, str], tuple[BaseTool, Plain]] = PrivateAttr(default_factory=dict)
 
     def bind_tools(
         self, tools: Sequence[Any], **kwargs: Any
@@ -83,8 +81,18 @@ class _TapedModel(BaseChatModel):
     def _describe(
         self, messages: list[BaseMessage], stop: list[str] | None, options: Plain
     ) -> tuple[Plain, Placeholders]:
-        tools = [_describe_tool(tool) for tool in options.get("tools", [])]
+        tools = [self._describe_tool(tool) for tool in options.get("tools", [])]
         return describe_request(messages, tools, {**options, "stop": stop})
+
+    def _describe_tool(self, tool: Any) -> Plain:
+        # An agent offers the same tools at every step, and making a schema takes a millisecond.
+        if not isinstance(tool, BaseTool):
+            return _tool_schema(tool)
+        key = id(tool), tool.name, tool.description
+        if key not in self._schemas:
+            # The tool is kept with it, so that no other gets its id.
+            self._schemas[key] = tool, _tool_schema(tool)
+        return self._schemas[key][1]
 
 
 class RecordingModel(_TapedModel):
@@ -209,7 +217,7 @@ class ReplayModel(_TapedModel, WholeReplyModel):
 
     model_name: str
 
-    _given: Counter[str] = PrivateAttr(default_factory=Counter)
+    _given: Counter[int] = PrivateAttr(default_factory=Counter)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, tape: Tape) -> None:
@@ -226,17 +234,18 @@ class ReplayModel(_TapedModel, WholeReplyModel):
         self, messages: list[BaseMessage], stop: list[str] | None, options: Plain
     ) -> AIMessage:
         request, names = self._describe(messages, stop, options)
-        replies = self._tape.replies(request)
-        if not replies:
-            raise _unrecorded(request, self._tape)
+        position = self._tape.find(request)
+        if position is None:
+            raise unrecorded(request, self._tape)
         with self._lock:
-            turn = self._given[key_of(request)]
-            self._given[key_of(request)] += 1
+            turn = self._given[position]
+            self._given[position] += 1
+        replies = self._tape.exchanges[position]["replies"]
         last = len(replies) - 1
         return revive_reply(replies[min(turn, last)], names, turn=max(turn - last, 0))
 
 
-def _describe_tool(tool: Any) -> Plain:
+def _tool_schema(tool: Any) -> Plain:
     function = convert_to_openai_tool(tool)
     return cast("Plain", function.get("function", function))
 
@@ -251,24 +260,3 @@ def _complete(result: ChatResult) -> AIMessage:
 
 def _streamed(result: ChatResult) -> Iterator[ChatGenerationChunk]:
     return stream_message(cast("AIMessage", result.generations[0].message))
-
-
-def _unrecorded(request: Plain, tape: Tape) -> UnrecordedRequestError:
-    asked = render(request).splitlines()
-    recorded = [render(each).splitlines() for each in tape.requests()]
-    message = f"This request is not in the recording {tape.path}."
-    if recorded:
-        nearest = max(
-            recorded, key=lambda lines: difflib.SequenceMatcher(None, lines, asked).ratio()
-        )
-        diff = list(difflib.unified_diff(nearest, asked, "recorded", "asked", n=1, lineterm=""))
-        shown = [line[:_DIFF_WIDTH] for line in diff[:_DIFF_LINES]]
-        if len(diff) > _DIFF_LINES:
-            shown.append(f"… and {len(diff) - _DIFF_LINES} more lines")
-        message += " The nearest one differs:\n" + "\n".join(shown) + "\n"
-    else:
-        message += " It is empty.\n"
-    return UnrecordedRequestError(
-        f"{message}To record it, run this once with the model "
-        f"deepnb.models.record(model, {str(tape.path)!r})."
-    )

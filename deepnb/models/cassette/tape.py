@@ -7,10 +7,12 @@ the file are only ever added to, which keeps a diff of two recordings short.
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import threading
 import weakref
+from contextlib import contextmanager, suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,14 +20,22 @@ import yaml  # type: ignore[import-untyped]  # PyYAML ships no types
 
 from deepnb.errors import ModelError, UnknownModelError
 from deepnb.models.cassette.exchange import Plain, key_of
+from deepnb.models.cassette.masking import MASK, same_but_for_masks
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such module
+    fcntl = None  # type: ignore[assignment]  # told apart where it is used
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 FORMAT = 1
 _LISTS = ("tools", "messages", "exchanges")
 
 Listed: TypeAlias = dict[str, list[Plain]]
+State: TypeAlias = tuple[int, ...] | None
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # untyped, as said above
@@ -33,8 +43,9 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # untyped, as said above
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
     return dumper.represent_scalar(
-        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+        "tag:yaml.org,2002:str", text, style='"' if _QUOTED.search(text) else style
     )
 
 
@@ -44,6 +55,9 @@ def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.SequenceN
 
 
 _NAME = re.compile(r"[mt]\d+")
+# PyYAML ends the document after a text with an empty last line; Unicode's other line breaks, and
+# a byte order mark, do not come back as they were.
+_QUOTED = re.compile(r"(?:^|\n)\n\Z|[\x85\u2028\u2029\ufeff]")
 _Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(list, _represent_list)
 _Dumper.ignore_aliases = lambda *_: True  # repeats are rare, and anchors hard to read
@@ -70,21 +84,30 @@ class Tape:
         header: The format, the model's name and profile, the date.
     """
 
-    def __init__(self, path: Path, header: Plain, listed: Listed | None = None) -> None:
+    def __init__(
+        self, path: Path, header: Plain, listed: Listed | None = None, state: State = None
+    ) -> None:
         self.path = path
-        self.header = header
         self._lock = threading.Lock()
-        self._lists: Listed = {name: list((listed or {}).get(name, [])) for name in _LISTS}
-        # Rendering is what takes time, so each entry is rendered once.
-        self._rendered = {
-            name: [render([entry]) for entry in entries] for name, entries in self._lists.items()
+        self._state = state
+        self._load(header, listed or {})
+
+    def _load(self, header: Plain, listed: Listed) -> None:
+        self.header = header
+        self._lists: Listed = {name: list(listed.get(name, [])) for name in _LISTS}
+        # Rendering is what takes time, so each entry is rendered once, and only to be written.
+        self._rendered: dict[str, list[str | None]] = {
+            name: [None] * len(entries) for name, entries in self._lists.items()
         }
-        self._position = {key_of(self._resolve(each)): i for i, each in enumerate(self.exchanges)}
-        self._names: dict[str, str] = {
-            key_of(_without_id(entry)): entry["id"]
-            for name in ("tools", "messages")
-            for entry in self._lists[name]
-        }
+        self._entries: dict[str, Plain] = {}
+        self._names: dict[str, str] = {}
+        for table in ("tools", "messages"):
+            for entry in self._lists[table]:
+                self._entries[entry["id"]] = _without_id(entry)
+                self._names.setdefault(key_of(_without_id(entry)), entry["id"])
+        self._position: dict[str, int] = {}
+        for position, exchange in enumerate(self.exchanges):
+            self._position[self._key(self._resolve(exchange))] = position
 
     @classmethod
     def read(cls, path: Path) -> Tape:
@@ -94,6 +117,8 @@ class Tape:
             UnknownModelError: There is no such file.
             ModelError: It is not a recording, is damaged, or comes from a newer deepnb.
         """
+        # Before the file is read: a change in between is then noticed, and not overwritten.
+        state = _state(path)
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
@@ -118,7 +143,7 @@ class Tape:
             )
         header = {name: value for name, value in data.items() if name not in _LISTS}
         try:
-            return cls(path, header, {name: data.get(name) or [] for name in _LISTS})
+            return cls(path, header, {name: data.get(name) or [] for name in _LISTS}, state)
         except (KeyError, TypeError, AttributeError) as error:
             raise _damaged(path, f"missing {error}") from error
 
@@ -127,14 +152,24 @@ class Tape:
         """The exchanges, as they stand in the file."""
         return self._lists["exchanges"]
 
-    def requests(self) -> list[Plain]:
+    def requests(self) -> Iterator[Plain]:
         """Every recorded request in full."""
-        return [self._resolve(exchange) for exchange in self.exchanges]
+        return map(self._resolve, self.exchanges)
 
-    def replies(self, request: Plain) -> list[Plain]:
-        """The replies to this request, in recorded order."""
-        position = self._position.get(key_of(request))
-        return [] if position is None else self.exchanges[position]["replies"]
+    def find(self, request: Plain) -> int | None:
+        """Where this request is among the exchanges, also if only other texts were masked."""
+        key = self._key(request)
+        if key in self._position:
+            return self._position[key]
+        if not any(MASK in each for each in (key_of(request), *self._names)):
+            return None
+        length = len(request["messages"])
+        for position, exchange in enumerate(self.exchanges):
+            if len(exchange["messages"]) == length and same_but_for_masks(
+                request, self._resolve(exchange)
+            ):
+                return position
+        return None
 
     def add(self, request: Plain, reply: Plain, about: Plain, asked: set[str]) -> None:
         """Record an exchange, and save the file.
@@ -145,24 +180,43 @@ class Tape:
             about: The model's name and profile, for the header of a new file.
             asked: The keys this recording has asked already; replies to others are replaced.
         """
-        key = key_of(request)
-        with self._lock:
+        asked_key = key_of(request)
+        with self._lock, _alone(self.path):
+            self._catch_up()
             if not self.header:
                 self.header = {
                     "deepnb-cassette": FORMAT,
                     "recorded": date.today().isoformat(),  # noqa: DTZ011  # the reader's own date
                     **about,
                 }
-            if key in self._position:
-                exchange = self.exchanges[self._position[key]]
-                earlier = exchange["replies"] if key in asked else []
-                exchange["replies"] = [*earlier, reply]
-                self._rendered["exchanges"][self._position[key]] = render([exchange])
+            position = self._position.get(self._key(request))
+            if position is not None:
+                exchange = self.exchanges[position]
+                earlier = exchange["replies"] if asked_key in asked else []
+                exchange = {**exchange, "replies": [*earlier, reply]}
+                self._rendered["exchanges"][position] = render([exchange])
+                self.exchanges[position] = exchange
             else:
-                self._position[key] = len(self.exchanges)
                 self._append("exchanges", {**self._refer(request), "replies": [reply]})
-            asked.add(key)
+                self._position[self._key(request)] = len(self.exchanges) - 1
+            asked.add(asked_key)
             self._save()
+
+    def _catch_up(self) -> None:
+        """Take over what another process recorded; what this one did is in the file already."""
+        if _state(self.path) == self._state:
+            return
+        now = Tape.read(self.path) if self.path.exists() else Tape(self.path, {})
+        self._load(now.header, now._lists)  # noqa: SLF001  # of the same class
+
+    def _key(self, request: Plain) -> str:
+        """Equal for equal requests; short, since what is long goes by its name."""
+        named: Plain = {
+            table: [self._names.get(key_of(each)) or key_of(each) for each in request[table]]
+            for table in ("messages", "tools")
+            if table in request
+        }
+        return key_of({**request, **named})
 
     def _refer(self, request: Plain) -> Plain:
         exchange = dict(request)
@@ -174,8 +228,9 @@ class Tape:
     def _name(self, table: str, letter: str, entry: Plain) -> str:
         key = key_of(entry)
         if key not in self._names:
-            self._names[key] = f"{letter}{len(self._lists[table]) + 1}"
-            self._append(table, {"id": self._names[key], **entry})
+            name = f"{letter}{len(self._lists[table]) + 1}"
+            self._append(table, {"id": name, **entry})
+            self._names[key], self._entries[name] = name, entry
         return self._names[key]
 
     def _resolve(self, exchange: Plain) -> Plain:
@@ -183,27 +238,61 @@ class Tape:
         del request["replies"]
         for table in ("messages", "tools"):
             if table in request:
-                by_id = {entry["id"]: _without_id(entry) for entry in self._lists[table]}
-                request[table] = [by_id[name] for name in request[table]]
+                request[table] = [self._entries[name] for name in request[table]]
         return request
 
     def _append(self, table: str, entry: Plain) -> None:
-        self._lists[table].append(entry)
+        # Rendered first: what cannot be must not keep all else from being saved.
         self._rendered[table].append(render([entry]))
+        self._lists[table].append(entry)
 
     def _save(self) -> None:
         """Replace the file as a whole: whoever is killed half-way leaves the one before."""
         parts = [render(self.header)]
-        for name, entries in self._rendered.items():
-            if entries:
-                parts += [f"\n{name}:\n", *entries]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for name, entries in self._lists.items():
+            rendered = [
+                text or render([entry])
+                for text, entry in zip(self._rendered[name], entries, strict=True)
+            ]
+            self._rendered[name] = list(rendered)
+            if rendered:
+                parts += [f"\n{name}:\n", *rendered]
         temporary = self.path.with_name(f".{self.path.name}-{secrets.token_hex(4)}")
         try:
             temporary.write_text("".join(parts), encoding="utf-8", newline="\n")
             temporary.replace(self.path)
         finally:
             temporary.unlink(missing_ok=True)
+        self._state = _state(self.path)
+
+
+def _state(path: Path) -> State:
+    """What changes whenever somebody writes the file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other processes from writing the recording at the same time.
+
+    The folder is locked, as the file is replaced and a lock file would be left behind by whoever
+    is killed. Where folders cannot be locked, only the change of the file gives others away.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:
+        yield
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def render(data: Any) -> str:

@@ -43,11 +43,8 @@ _DEMAND = (
     '{"name": "TOOL", "arguments": {...}}\n\n'
 )
 _FENCE = r"\s*(?:```[a-z]*\s*)?"
-_CALL = re.compile(
-    _FENCE
-    + r'\{\s*"name"\s*:\s*(?P<name>"(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*'
-    + r"(?P<arguments>.*?)\s*\}?\s*(?:```)?\s*",
-    re.DOTALL,
+_HEAD_OF_CALL = re.compile(
+    _FENCE + r'\{\s*"name"\s*:\s*(?P<name>"(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*', re.DOTALL
 )
 _START_OF_CALL = re.compile(r"\s*`{0,2}|" + _FENCE + r"(?:\{.*)?", re.DOTALL)
 
@@ -75,9 +72,23 @@ class Request:
 
         The arguments of a call that was cut off are unfinished: for the caller to refuse.
         """
-        match = _CALL.fullmatch(text)
-        name = json.loads(match["name"]) if match else None
-        return (name, match["arguments"]) if match and name in self.offered else None
+        head = _HEAD_OF_CALL.match(text)
+        if not head:
+            return None
+        try:
+            name = json.loads(head["name"])
+        except ValueError:
+            return None
+        return (name, _arguments(text[head.end() :])) if name in self.offered else None
+
+
+def _arguments(text: str) -> str:
+    """The JSON at the start of `text`, if nothing but the end of a call follows; else all of it."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text.rstrip()
+    return text[:end] if "".join(text[end:].split()) in {"", "}", "```", "}```"} else text.rstrip()
 
 
 def compose(

@@ -52,16 +52,19 @@ def trained_context(path: str) -> int | None:
                     "usually ends in .gguf; a download that stopped early must be repeated."
                 )
             for key, value in _metadata(file):
-                if key.endswith(".context_length") and isinstance(value, int):
+                # A truth value is an integer to Python.
+                if key.endswith(".context_length") and type(value) is int and value > 0:
                     return value
-    except OSError as error:
-        raise UnknownModelError(
-            f"The model file {path} could not be read ({error.strerror}). "
-            "Check the path; download the file first if it is not on this machine."
-        ) from error
     except (struct.error, KeyError, UnicodeDecodeError) as error:
         raise UnknownModelError(
             f"The header of {path} is damaged. Download the file again."
+        ) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        # The latter two are Python's for a path with a null byte, and for an unknown `~user`.
+        reason = getattr(error, "strerror", None) or error
+        raise UnknownModelError(
+            f"The model file {path} could not be read ({reason}). "
+            "Check the path; download the file first if it is not on this machine."
         ) from error
     return None
 
@@ -77,12 +80,23 @@ def _value(file: BinaryIO, kind: int) -> object:
     if kind == _STRING:
         return _string(file)
     if kind == _ARRAY:
-        of, length = _unpack(file, "IQ")
-        if of in _SCALARS:
-            file.seek(length * struct.calcsize(_SCALARS[of]), 1)
-            return None
-        return [_value(file, of) for _ in range(length)]
+        _skip_array(file)
+        return None
     return _unpack(file, _SCALARS[kind])[0]
+
+
+def _skip_array(file: BinaryIO) -> None:
+    of, length = _unpack(file, "IQ")
+    if of in _SCALARS:
+        size = length * struct.calcsize(_SCALARS[of])
+        _check_length(size)
+        file.seek(size, 1)
+    elif of == _STRING:
+        for _ in range(length):
+            _string(file)
+    else:
+        # The format knows arrays of arrays; no model has any.
+        raise struct.error(f"an array of type {of}")
 
 
 def _string(file: BinaryIO) -> bytes:
@@ -95,7 +109,11 @@ def _unpack(file: BinaryIO, layout: str) -> tuple[int, ...]:
 
 
 def _exactly(file: BinaryIO, length: int) -> bytes:
+    _check_length(length)
+    return file.read(length)
+
+
+def _check_length(length: int) -> None:
     # A damaged length would otherwise ask for exabytes of memory.
     if length > 1 << 30:
         raise struct.error(f"a length of {length} bytes")
-    return file.read(length)

@@ -90,12 +90,13 @@ class Reply:
             arguments = "{}"
         try:
             whole = isinstance(json.loads(arguments), dict)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             whole = False
         return tool_call_chunk(
             name=call["name"],
-            # LangChain files what it cannot read under `invalid_tool_calls`.
-            args=arguments if whole else f"incomplete: {arguments}",
+            # LangChain files what it cannot read under `invalid_tool_calls`. At a bracket that was
+            # never opened it gives up; it would else try every shorter text, which takes minutes.
+            args=arguments if whole else f"(incomplete] {arguments}",
             # Nine characters, as the templates of Mistral insist on.
             id=call.get("id") or secrets.token_hex(5)[:9],
             index=index,

@@ -9,11 +9,14 @@ a request is too vague, and says "not found in your files" when it is not there.
     request.py     what kind of request it is
     moves.py       what to do about it
     clarify.py     asking back when it is too vague
-    search.py      tools → passages, ranked
+    reach.py       which files there are
+    search.py      tools → passages
+    rank.py        passages → those that answer
     results.py     what the tools' texts mean
     passages.py    files → paragraphs, list items, table rows
     vocabulary.py  words that mean nearly the same, and words that only ask
     answer.py      passages → Markdown
+    save.py        Markdown → a file
 """
 
 from __future__ import annotations

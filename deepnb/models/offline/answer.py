@@ -7,38 +7,37 @@ from itertools import combinations, pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from deepnb.errors import DeepnbError
 from deepnb.keywords import words
 from deepnb.models.offline.passages import OMITTED, Passage, sentences
 from deepnb.models.offline.search import MARK
 from deepnb.models.offline.vocabulary import NEGATIONS, concepts
+from deepnb.models.resolve import Choice, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from deepnb.models.offline.reach import Reach
     from deepnb.models.offline.search import Found
 
-NOTICE = (
-    f"*No language model is configured: these are {MARK}. "
-    "For written answers set `DEEPNB_MODEL` or an API key.*"
-)
-PLAIN_NOTICE = (
-    "*No language model is configured: I find and quote, I do not write. "
-    "For written answers set `DEEPNB_MODEL` or an API key.*"
-)
+SIGN = "*Answered without a language model"
+SAVED_NOTICE = f"{SIGN}: these are {MARK}.*"
 
-# A number and what it counts: 38 %, 4.1 m, EUR 40,000, 12 µg/l. A bare number says too little.
+# A number and its unit: 38 %, 4.1 m, EUR 40,000, 12 µg/l. One that counts nothing is a name as
+# often as not: of a year, a station, a page.
+_UNITS = (
+    r"%|percent|per cent|°[CF]|[kMG]?W(?:h|att)?|[kmµμ]?V|[kMG]?Hz|[kMGT]B|"
+    r"(?:[kmµμn]?g|mol)(?:/(?:l|L|kg|m[²³23]))?|[cdkmµμn]?m[²³23]?|m/s|km/h|ha|hectares?|acres?|"
+    r"m?[lL]|lit(?:er|re)s?|(?:kilo|centi|milli)?met(?:er|re)s?|feet|miles?|tonnes?|tons?|kilos?|"
+    r"(?:milli|kilo)?grams?|degrees?|points?|seconds?|minutes?|min|hours?|h|days?|weeks?|months?|"
+    r"years?|cents?|euros?|dollars?|pounds?|times|people|persons?"
+)
 _QUANTITY = re.compile(
-    r"(?P<money>EUR|USD|GBP|€|\$|£)?\s?(?P<number>\d+(?:[.,]\d+)*)\s?"
-    r"(?P<unit>%|percent\b|per cent\b|[µμ]g/[lL]|[a-zA-Zµμ]+(?:/[a-zA-Z]+)?)?"
+    r"(?P<money>EUR|USD|GBP|CHF|€|\$|£)?\s?(?P<number>\d+(?:[.,]\d+)*)\s?"
+    rf"(?:(?P<unit>{_UNITS})(?![\w/]))?"
 )
-_NOT_A_UNIT = frozenset(
-    """
-    a and are as at by for from in is it of on or per the to was were with
-    january february march april may june july august september october november december
-    """.split()  # noqa: SIM905  # a line of words is easier to read
-)
+_MOST_NAMED = 5
 _SHARED, _SHARED_FOR_NEGATION = 2, 4
-_MANY = 500
 
 
 def quote(passage: Passage) -> str:
@@ -85,29 +84,72 @@ def section(found: Found) -> str:
     return "\n\n".join(parts)
 
 
-def not_found(found: Found, files: int) -> str:
+def not_found(found: Found, there: Reach) -> str:
     """Say plainly that it is not there, what was looked for, and what comes nearest."""
-    looked = listing(dict.fromkeys(shown(found.question, found.wanted)))
-    many = f"more than {_MANY:,} files" if files > _MANY else count(files, "file")
-    text = f"**Not found in your files.** I looked for {looked}{f' in {many}' if files else ''}"
+    looked = listing(shown(found.question, found.wanted))
+    files = f" in {_how_many(there)}" if there.files else ""
+    text = f"**Not found in your files.** I looked for {looked}{files}"
     if found.nearest and len(found.wanted) > 1:
         text += "; no passage has enough of these words together"
     text += "."
-    if found.absent and len(found.absent) < len(found.wanted):
-        text += f" Nowhere in them: {listing(shown(found.question, found.absent))}."
+    # Of a word with several terms (low-oxygen) one may occur: then it is not nowhere.
+    occur = shown(found.question, [term for term in found.wanted if term not in found.absent])
+    nowhere = [word for word in shown(found.question, found.absent) if word not in occur]
+    if nowhere and occur:
+        text += f" Nowhere in them: {listing(nowhere)}."
+    if found.meant:
+        text += f" Did you mean {listing(list(found.meant.values()))}?"
+    text += not_searched(there)
     if not found.nearest:
         return text
     nearest = "\n\n".join(quote(each) for each in found.nearest)
     return f"{text}\n\nNearest by keyword, which may be about something else:\n\n{nearest}"
 
 
+def too_long(found: Found) -> str:
+    """Say where it stands, when the line cannot be shown."""
+    lines = [f"line {hit.line} of `{hit.path}`" for hit in found.too_long]
+    words_ = listing(shown(found.question, found.wanted))
+    return f"I found {words_} in {' and in '.join(lines)}, but the line is too long to be quoted."
+
+
+def _how_many(there: Reach) -> str:
+    """How many files were searched; where not all are known, a number that is surely reached."""
+    return f"{'' if there.complete else 'at least '}{count(len(there.files), 'file')}"
+
+
+def not_searched(there: Reach) -> str:
+    """Which files were not searched, as a sentence to add to others."""
+    if not there.others:
+        return ""
+    names = [f"`{PurePosixPath(path).name}`" for path in there.others[:_MOST_NAMED]]
+    names += ["…"] if len(there.others) > _MOST_NAMED else []
+    number = count(len(there.others), "file")
+    return f" {number} could not be searched, being no text or hidden: {', '.join(names)}."
+
+
+def notice(*, quoted: bool) -> str:
+    """What answered; and how to have another answer, where nobody has chosen this one."""
+    what = f"these are {MARK}" if quoted else "I find and quote, I do not write"
+    try:
+        choice = explain()
+    except DeepnbError:  # something is configured, if badly; whoever uses it will be told
+        return f"{SIGN}: {what}.*"
+    advice = ""
+    if choice == Choice("offline", "no model is configured"):
+        advice = " For written answers set `DEEPNB_MODEL` or an API key."
+    elif choice.spec == "offline" and "not installed" in choice.rule:
+        advice = f" {choice.rule}."
+    return f"{SIGN}: {what}.{advice}*"
+
+
 def shown(question: str, wanted: Sequence[str]) -> list[str]:
-    """Terms as the question spells them."""
+    """Terms as the question spells them, each spelling once."""
     spelled = {term: word for word in reversed(words(question)) for term in concepts(word)}
-    return [spelled.get(term, term) for term in wanted]
+    return list(dict.fromkeys(spelled.get(term, term) for term in wanted))
 
 
-def listing(items: Sequence[str] | dict[str, None]) -> str:
+def listing(items: Sequence[str]) -> str:
     """Words in a row: *a*, *b* and *c*."""
     marked = [f"*{item}*" for item in items]
     return " and ".join([", ".join(marked[:-1]), marked[-1]] if len(marked) > 1 else marked)
@@ -162,8 +204,8 @@ def _quantities(text: str) -> dict[str, frozenset[str]]:
     """The numbers of a text by what they count."""
     found: dict[str, frozenset[str]] = {}
     for match in _QUANTITY.finditer(text):
-        unit = (match["money"] or match["unit"] or "").lower()
+        unit = match["money"] or match["unit"] or ""
         unit = "%" if unit in ("percent", "per cent") else unit
-        if unit and unit not in _NOT_A_UNIT:
+        if unit:
             found[unit] = found.get(unit, frozenset()) | {match["number"]}
     return found

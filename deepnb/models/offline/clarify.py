@@ -6,8 +6,9 @@ import json
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from deepnb.models.offline.reach import files
 from deepnb.models.offline.request import Request, understand
-from deepnb.models.offline.search import files, grep
+from deepnb.models.offline.search import grep
 from deepnb.models.offline.vocabulary import key_terms
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from deepnb.models.offline.turn import Turn
 
 _MOST_CHOICES = 5
-_CAN = (
+CAN = (
     "I can search your files and quote what they say with path and line, list them, show one, find "
     "every mention of a word, and save quotes to a file."
 )
@@ -35,14 +36,14 @@ def clarify(turn: Turn, request: Request) -> Request | str:
     answers = turn.do(asked)
     if not answers or answers[0].failed:
         offered = "\n".join(f"- {choice}" for choice in choices)
-        return f"{_CAN}\n\n{question}\n\n{offered}".strip()
+        return f"{CAN}\n\n{question}\n\n{offered}".strip()
     said = _said(answers[0].text, choices)
     clearer = understand(said, files(turn))
     if clearer.kind not in ("vague", "about"):
         return clearer
     topic = " ".join([*request.questions, said])
     if not key_terms(topic):
-        return f"That is still too little to search for. {_CAN}"
+        return f"That is still too little to search for. {CAN}"
     return Request(topic, "question", (topic,))
 
 

@@ -14,6 +14,7 @@ from deepnb.models.streaming import WholeReplyModel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from langchain_core.language_models.model_profile import ModelProfile
     from langchain_core.runnables import Runnable
 
 
@@ -21,12 +22,17 @@ class OfflineModel(WholeReplyModel):
     """Answers from files in verbatim quotes, with no language model and no network.
 
     It has no memory: its next message is a function of the conversation and of the tools bound to
-    it, so that one object serves any number of threads, forks and resumed runs.
+    it (but for the advice on how to configure a model, which depends on what is configured), so
+    that one object serves any number of threads, forks and resumed runs.
     """
 
     @property
     def _llm_type(self) -> str:
         return "deepnb-offline"
+
+    def _resolve_model_profile(self) -> ModelProfile | None:
+        # It reads a conversation of any length, and could not write a summary of one.
+        return {"max_input_tokens": 1_000_000_000}
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Offer tools; those it knows are used, whatever order their arguments come in."""

@@ -31,7 +31,7 @@ _UNDERLINE = re.compile(r"^([=\-~^*+\"'])\1{2,}\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|@\w+\{)\s*\S")
 _SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s)[^.!?]*)*[.!?]*[\"'\u201d\u2019)\]]*\s*")
 _TAG = re.compile(r"<[^<>]*>")
-_EDGE_TAGS = re.compile(r"^(?:\s*<[^<>]*>)+\s*|\s*(?:<[^<>]*>\s*)+$")
+_FIRST_TAG = re.compile(r"\s*<[^<>]*>")
 _BLOCK_TAG = re.compile(
     r"</?(?:p|div|li|ul|ol|h\d|tr|td|th|table|section|article|nav|footer|header|main|body|html|"
     r"head|title|meta|link|blockquote|pre|figure|figcaption|script|style|a)\b",
@@ -208,7 +208,7 @@ def _inner(path: str, block: list[tuple[int, str]], heading: str) -> Passage | N
     if not block:
         return None
     whole = _passage(path, block, "html", heading)
-    text = _EDGE_TAGS.sub("", whole.text)
+    text = _without_edge_tags(whole.text)
     return replace(whole, text=text.strip()) if text.strip() else None
 
 
@@ -256,3 +256,14 @@ def _spans(text: str) -> list[tuple[int, int]]:
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
     return [text[start:end].strip() for start, end in _spans(text)]
+
+
+def _without_edge_tags(text: str) -> str:
+    """What is between the tags at both ends, in a time that grows with the text."""
+    start = 0
+    while match := _FIRST_TAG.match(text, start):
+        start = match.end()
+    text = text[start:].strip()
+    while text.endswith(">") and _TAG.fullmatch(text, begin := text.rfind("<")) and begin >= 0:
+        text = text[:begin].rstrip()
+    return text

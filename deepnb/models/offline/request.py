@@ -11,24 +11,39 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
+from deepnb.models.offline.results import BINARY
 from deepnb.models.offline.vocabulary import LONG_TASK, key_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Kind = Literal["question", "vague", "about", "files", "show", "mentions", "outline"]
+Kind = Literal[
+    "question",
+    "vague",
+    "about",
+    "files",
+    "count",
+    "show",
+    "mentions",
+    "outline",
+    "save",
+    "cannot",
+    "thanks",
+    "more",
+]
 
 MOST_QUESTIONS = 5
 _LONGEST = 4_000
 
-_PATH = (
-    r"[\w./~\-]*\w\.(?:md|txt|rst|csv|tsv|json|html?|ipynb|py|bib|tex|ya?ml|toml|log|org|R|js|ts)\b"
-)
+_TEXT = "md|txt|rst|csv|tsv|json|html?|ipynb|py|bib|tex|ya?ml|toml|log|org|R|js|ts"
+_PATH = rf"[\w./~\-]*\w\.(?:{_TEXT}|{'|'.join(BINARY)})\b"
 _FILE = re.compile(_PATH)
 _SAVE = re.compile(
-    r"[,;.]?\s*(?:\b(?:and|then)\s+)*\b(?:write|save|store|put|export|note)\b"
-    r"(?:\s+(?:it|this|that|them|all|everything|(?:the|your)\s+\w+))*(?:\s+down)?"
-    rf"\s+(?:in|into|to|as)\s+(?:(?:a|the)\s+)?(?:file\s+)?(?:called\s+|named\s+)?[`'\"]?({_PATH})[`'\"]?",
+    r"(?:^\W*|(?<=[?!])\s+|[,;.]\s+|[,;]?\s*\b(?:and|then)\s+)"
+    r"(?:please\s+)?(?:(?:can|could) you\s+)?"
+    r"(?:write|save|store|put|export|note)\b(?P<what>[^?!\n]{0,200}?)"
+    r"\s+(?:in|into|to|as)\s+(?:(?:a|the)\s+)?(?:file\s+)?(?:called\s+|named\s+)?"
+    rf"[`'\"]?(?P<path>{_PATH}|[\w.~\-]*(?:/[\w.~\-]+)+)[`'\"]?",
     re.IGNORECASE,
 )
 _CREATE = re.compile(
@@ -43,6 +58,30 @@ _FILES = re.compile(
     r"\s+(?:files|documents|folder)\W*$",
     re.IGNORECASE,
 )
+_COUNT = re.compile(
+    r"\bhow many\s+(?:(?:of|my|the|text)\s+)*(?:files|documents|papers)"
+    r"(?:\s+(?:are there|do (?:i|you|we) have|(?:can|do) you (?:see|read|reach|search)))?\W*$",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|great|perfect|good|nice|many|cool)\W+)*"
+    r"(?:thanks|thank you|thx|cheers|bye|goodbye)\b.{0,30}$",
+    re.IGNORECASE,
+)
+_MORE = re.compile(r"^\W*(?:show\s+|tell\s+)?(?:me\s+)?(?:more|go on|continue)\W*$", re.IGNORECASE)
+# Orders, told from nouns ("change in oxygen") by what they are about ("change the title").
+_CANNOT = re.compile(
+    r"^\W*(?:(?:please|can you|could you|would you|now)\s+)*"
+    r"(?:(delete|erase|rename|upload|download|translate)"
+    r"|(remove|move|send|e-?mail|edit|change|append|insert|replace|run|execute|install)"
+    r"(?=\s+(?:it|this|that|the|my|all|every|me|an?|them|\S+\.\w{1,5}|(?-i:[A-Z]\w+))\b))\b",
+    re.IGNORECASE,
+)
+_SUM = re.compile(
+    r"^\W*(?:what(?:\s+is|['\u2019]s)|how much is|calculate|compute)?"
+    r"[\d\s.,()]*\d\s*(?:[+*\u00d7÷^]|\s[-/]\s)[\d\s.,()+*/\u00d7÷^-]*\W*$",
+    re.IGNORECASE,
+)
 _SHOW = re.compile(
     r"^\W*(?:please\s+)?(?:can you\s+)?(?:read|open|show|display|print|view|cat)\b", re.IGNORECASE
 )
@@ -52,6 +91,12 @@ _MENTIONS = re.compile(
     r"(?:files|documents|folder|workspace)\s+for\s+(.+)$"
     r"|\bwhere\s+(?:is|are|does|do)\s+(.+?)\s+(?:mentioned|occur|appear)s?\b",
     re.IGNORECASE | re.DOTALL,
+)
+_SHORT: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (_THANKS, "thanks"),
+    (_MORE, "more"),
+    (_COUNT, "count"),
+    (_FILES, "files"),
 )
 _OUTLINE = re.compile(
     r"\b(?:summar(?:y|i[sz]e\w*)|overview|outline|tl;?dr|key points|gist|abstract of)\b",
@@ -118,17 +163,37 @@ def understand(text: str, known: Sequence[str] = ()) -> Request:
     files, topic = _named(body, known)
     match = _NEEDS_A_MODEL.search(topic)
     beyond = (match[1] or match[2]).lower() if match else ""
+    if deed := _beyond_it(topic, files):
+        return Request(body, "cannot", (), files, save_to, deed)
     kind, questions = _kind(topic, files)
+    if save_to and kind == "vague":  # "save that": what was answered before
+        kind = "save"
     return Request(body, kind, questions, files, save_to, beyond)
+
+
+def leaves_the_folder(path: str) -> bool:
+    """Whether a path is not a plain name below the person's files."""
+    parts = PurePosixPath(path).parts
+    home = parts[:2] in (("/", "workspace"), ("/", "files"))
+    return ".." in parts or path.startswith("~") or (path.startswith("/") and not home)
+
+
+def _beyond_it(topic: str, files: tuple[str, ...]) -> str:
+    """What it is asked to do that it has no means for."""
+    if _SUM.match(topic):
+        return "calculate"
+    match = _CANNOT.search(topic)
+    deed = (match[1] or match[2]).lower() if match else ""
+    return "" if deed == "translate" and files else deed  # of a file, the outline can be shown
 
 
 def _named(body: str, known: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """The files that a request names, and the request without their names."""
     folded = body.casefold()
-    found = [path for path in known if path.casefold() in folded]
+    found = [path for path in known if _mentions(path, folded)]
     if not found:
-        names = {path: PurePosixPath(path).name.casefold() for path in known}
-        found = [path for path, name in names.items() if "." in name and name in folded]
+        names = {path: PurePosixPath(path).name for path in known}
+        found = [path for path, name in names.items() if "." in name and _mentions(name, folded)]
     topic = body
     for path in found:
         for name in (path, PurePosixPath(path).name):
@@ -137,10 +202,18 @@ def _named(body: str, known: Sequence[str]) -> tuple[tuple[str, ...], str]:
     return tuple(dict.fromkeys([*found, *strange])), _FILE.sub(" ", topic)
 
 
+def _mentions(name: str, folded: str) -> bool:
+    """Whether a name stands in a text, and not as a piece of a longer one."""
+    name = name.casefold()
+    return name in folded and bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", folded))
+
+
 def _saving(text: str) -> tuple[str, str]:
     """The request without its wish to save the answer, and where to save it."""
     if match := _SAVE.search(text):
-        return (text[: match.start()] + text[match.end() :]).strip(), match[1]
+        rest = (text[: match.start()] + text[match.end() :]).strip(" .")
+        told = key_terms(rest) or _FILE.search(rest) or not key_terms(match["what"])
+        return rest if told else f"{rest} {match['what']}".strip(), match["path"]
     if match := _CREATE.match(text):
         name = "-".join(re.findall(r"\w+", match[1].lower())) or "notes"
         return match[2] or match[1], f"{name}.md"
@@ -148,12 +221,15 @@ def _saving(text: str) -> tuple[str, str]:
 
 
 def _kind(topic: str, files: tuple[str, ...]) -> tuple[Kind, tuple[str, ...]]:
-    if _FILES.search(topic):
-        return "files", ()
+    for pattern, kind in _SHORT:
+        if pattern.search(topic):
+            return kind, ()
     if _OUTLINE.search(topic) or (files and _NEEDS_A_MODEL.search(topic)):
         return "outline", (topic,)
     if (match := _SHOW.search(topic)) and (files or key_terms(topic[match.end() :])):
         return "show", (topic[match.end() :],)
+    if files and not key_terms(topic):
+        return "show", (topic,)
     return _asked(topic)
 
 
@@ -166,7 +242,8 @@ def _asked(topic: str) -> tuple[Kind, tuple[str, ...]]:
         return "vague", ()
     if (match := _ABOUT.search(topic)) and len(key_terms(match[1])) == 1:
         return "about", (match[1].strip(" .?!"),)
-    return "question", split_questions(topic)
+    questions = split_questions(topic)
+    return ("question", questions) if questions else ("vague", ())
 
 
 def split_questions(text: str) -> tuple[str, ...]:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
     from deepnb.models.offline.turn import Result
 
-_WINDOW = re.compile(r"^@@ lines? (\d+)(?:-(\d+))?.*@@$", re.MULTILINE)
+# What read_file says above a file's lines, and what it says in their place.
+_WINDOW = re.compile(r"(?:\[.*\]\n)*@@ lines? (\d+)(?:-(\d+))?.*@@(?:\n|$)")
+_NO_LINES = re.compile(
+    r"System reminder: (?:File exists but has empty contents|no lines were read because .*)$"
+)
+_PARTIAL = re.compile(r"^Note: |\[results truncated|^\(only the first ", re.MULTILINE)
 _NUMBERED = re.compile(r"^ *(\d+)[\t\u2192](.*)$")
 _GREP_LINE = re.compile(r"^ {2}(\d+): ?(.*)$")
 _FLAT_LINE = re.compile(r"^(/?[^\s:][^:]*):(\d+):\s?(.*)$")
@@ -30,13 +35,17 @@ _UNSHOWN = re.compile(r" \.\.\. \[[\d,]+ more bytes of this line are not shown\]
 
 # Where agents keep what they made themselves; quoting it would be quoting oneself.
 _OWN = ("large_tool_results", "conversation_history", "scratch", "summaries", "analysis", ".deepnb")
-_BINARY = frozenset(
-    """
-    .7z .avi .bin .bmp .db .doc .docx .exe .gif .gz .ico .jar .jpeg .jpg .mkv .mov .mp3 .mp4 .npy
-    .odt .parquet .pdf .pkl .png .ppt .pptx .pyc .sqlite .tar .tif .tiff .wav .webm .webp .whl .xls
-    .xlsx .zip
-    """.split()  # noqa: SIM905  # a line of words is easier to read
-)
+_BINARY = {
+    "a PDF": "pdf",
+    "an image": "bmp gif heic ico jpeg jpg png psd tif tiff webp",
+    "a sound file": "aac flac m4a mp3 ogg opus wav",
+    "a video": "avi m4v mkv mov mp4 mpeg mpg webm wmv",
+    "an office document": "doc docx epub odp ods odt ppt pptx xls xlsx",
+    "an archive": "7z bz2 gz jar rar tar tgz whl xz zip zst",
+    "a binary file": "bin db dll dylib exe feather h5 nc npy npz parquet pkl pyc so sqlite wasm",
+}
+BINARY = {suffix: kind for kind, suffixes in _BINARY.items() for suffix in suffixes.split()}
+"""What a file is that is not text, by how its name ends."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +76,27 @@ class Page:
     lines: list[str]
 
 
-def is_source(path: str) -> bool:
-    """Whether a file may be quoted: text, and not one of the agent's own."""
+def is_own(path: str) -> bool:
+    """Whether a file is one of the agent's own, which is not a source."""
     parts = PurePosixPath(path).parts
     first = next((part for part in parts if part != "/"), "")
-    own = first in _OWN or ".deepnb" in parts
-    return not own and PurePosixPath(path).suffix.lower() not in _BINARY
+    return first in _OWN or ".deepnb" in parts
+
+
+def binary(path: str) -> str:
+    """What a file is that cannot be read as text, such as "a PDF"; else nothing."""
+    return BINARY.get(PurePosixPath(path).suffix.lower().removeprefix("."), "")
+
+
+def unsearched(path: str) -> str:
+    """Why no search looks into a file, if none does."""
+    hidden = any(part.startswith(".") for part in PurePosixPath(path).parts)
+    return binary(path) or ("hidden" if hidden else "")
+
+
+def is_partial(result: Result) -> bool:
+    """Whether an answer leaves something out, by what it says itself."""
+    return result.failed or result.cut or _PARTIAL.search(result.text) is not None
 
 
 def paths(result: Result) -> list[str]:
@@ -92,7 +116,11 @@ def hits(result: Result) -> list[Hit]:
         found = [hit for hit in map(_hit, listed) if hit]
     else:
         found = list(_grouped(result.text))
-    return [hit for hit in found if hit.path and hit.text.strip() and is_source(hit.path)]
+    return [
+        hit
+        for hit in found
+        if hit.path and hit.text.strip() and not is_own(hit.path) and not binary(hit.path)
+    ]
 
 
 def _grouped(text: str) -> Iterator[Hit]:
@@ -113,19 +141,29 @@ def _grouped(text: str) -> Iterator[Hit]:
 
 
 def page(result: Result, path: str) -> Page | None:
-    """The stretch of `path` in an answer of read_file."""
+    """The stretch of `path` in an answer of read_file; an empty file has no lines."""
     if result.failed:
         return None
     text = result.text
-    if match := _WINDOW.search(text):
+    if _NO_LINES.match(text):
+        return Page(path, 1, [])
+    if match := _WINDOW.match(text):
         first = int(match[1])
         count = int(match[2] or first) - first + 1
-        return Page(path, first, _lines(text[match.end() + 1 :])[:count])
+        return Page(path, first, _unnumbered(_lines(text[match.end() :])[:count], first))
     lines = _lines(text)
     numbered = [match for match in map(_NUMBERED.match, lines) if match]
     if numbered and len(numbered) == len([line for line in lines if line.strip()]):
         return Page(path, int(numbered[0][1]), [match[2] for match in numbered])
     return Page(path, int(result.args.get("offset", 0)) + 1, lines)
+
+
+def _unnumbered(lines: list[str], first: int) -> list[str]:
+    """Lines without the numbers that deepnb's agents put before them."""
+    marks = [f"{number}\t" for number in range(first, first + len(lines))]
+    if not all(map(str.startswith, lines, marks)):
+        return lines
+    return [line.removeprefix(mark) for line, mark in zip(lines, marks, strict=True)]
 
 
 def _lines(text: str) -> list[str]:

@@ -6,17 +6,19 @@ The caps keep all of it small in a workspace of any size.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from deepnb.keywords import bm25, coverage, idf, terms, words
+from deepnb.keywords import bm25, coverage, idf, terms, unspaced, words
 from deepnb.models.offline import results
-from deepnb.models.offline.passages import Passage, passages, shorten
-from deepnb.models.offline.vocabulary import LONG_TASK, MONEY, NEGATIONS, concepts, key_terms
+from deepnb.models.offline.passages import Passage, passages
+from deepnb.models.offline.rank import answers, rank
+from deepnb.models.offline.reach import files
+from deepnb.models.offline.vocabulary import concepts, key_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,52 +31,35 @@ MARK = "verbatim passages found by keyword"
 
 MOST_MATCHES = 40
 _MOST_READS = 10
-_MOST_QUOTES = 5
 _SHORT_WORD = 3
+_BEGINNING, _LIKE = 4, 0.8
 _MARKS = ".,;:?!()[]\"'"
 _BEFORE, _AFTER, _LONGEST_WINDOW = 12, 14, 80
 _GAP = 10
-# How much of a question one passage must cover, by the number of its terms. Of two terms the rare
-# one decides, of more the number counts as well: people ask in more words than documents answer in.
-_ENOUGH = {1: 0.7, 2: 0.7, 3: 0.6, 4: 0.5, 5: 0.5, 6: 0.5}
-_ENOUGH_OF_MANY = 0.4
 _FEW = 2
-_ALIKE = 0.8
-# What an answer looks like, by how the question begins: a number, a name.
-_HINTS = (
-    (
-        re.compile(r"\bhow (?:many|much|long|old|often|deep|high|large|big)\b", re.IGNORECASE),
-        re.compile(r"\d"),
-    ),
-    (
-        re.compile(r"\bwhen\b|\bwhat (?:year|date|percent\w*|number)\b", re.IGNORECASE),
-        re.compile(r"\d"),
-    ),
-    (re.compile(r"\bwho\b", re.IGNORECASE), re.compile(r"\b[A-Z]\w+ [A-Z]\w+")),
-)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to."""
+    """What a search came to.
+
+    Attributes:
+        question: What was asked.
+        wanted: Its terms.
+        quotes: The passages that answer it.
+        nearest: Those that come nearest, if none does.
+        absent: Terms that occur nowhere.
+        meant: Words that occur, by the absent ones that may be misspellings of them.
+        too_long: Lines that have the terms but are too long for the tools to show.
+    """
 
     question: str
     wanted: tuple[str, ...]
     quotes: tuple[Passage, ...] = ()
     nearest: tuple[Passage, ...] = ()
     absent: tuple[str, ...] = ()
-
-
-def files(turn: Turn) -> list[str]:
-    """The files within reach that may be quoted."""
-    if turn.can("glob"):
-        listed = [p for r in turn.do(turn.call("glob", pattern="**/*")) for p in results.paths(r)]
-    else:
-        top = [p for r in turn.do(turn.call("list", path="/")) for p in results.paths(r)]
-        folders = [p for p in top if p.endswith("/") and results.is_source(p)][:_MOST_READS]
-        below = turn.do(call for folder in folders for call in turn.call("list", path=folder))
-        listed = top + [p for r in below for p in results.paths(r)]
-    return sorted({p for p in listed if not p.endswith("/") and results.is_source(p)})
+    meant: dict[str, str] = field(default_factory=dict)
+    too_long: tuple[Hit, ...] = ()
 
 
 def find(turn: Turn, question: str, within: Sequence[str] = ()) -> Found:
@@ -89,15 +74,51 @@ def find(turn: Turn, question: str, within: Sequence[str] = ()) -> Found:
     if turn.can("search"):
         ranked = turn.do(turn.call("search", query=question, top_k=_MOST_READS))
         hits = _foreign(turn, [hit for result in ranked for hit in results.hits(result)])
-        found = _rank(found, _read(turn, hits, found.wanted, within))
+        found = _ranked(found, _read(turn, hits, found.wanted, within))
     if not found.quotes and turn.can("grep"):
         hits = grep(turn, question)
-        found = _rank(found, _read(turn, hits, found.wanted, within))
-        present = {term for hit in hits for term in hit.terms}
-        found = replace(found, absent=tuple(t for t in found.wanted if t not in present))
+        found = _ranked(found, _read(turn, hits, found.wanted, within))
+        found = found if found.quotes else _explained(turn, found, hits, within)
     elif not found.quotes and not turn.can("search"):
-        found = _rank(found, _read(turn, [], found.wanted, within or files(turn)))
+        found = _ranked(found, _read(turn, [], found.wanted, within or files(turn)))
     return found
+
+
+def _ranked(found: Found, read: Sequence[Passage]) -> Found:
+    quotes, nearest = rank(found.question, found.wanted, read)
+    return replace(found, quotes=quotes, nearest=nearest)
+
+
+def _explained(turn: Turn, found: Found, hits: Sequence[Hit], within: Sequence[str]) -> Found:
+    """Why nothing can be quoted: words that are nowhere, lines that are too long to be shown."""
+    present = {term for hit in hits for term in hit.terms}
+    absent = tuple(term for term in found.wanted if term not in present)
+    weight = idf([sorted(hit.terms) for hit in hits])
+    too_long = [
+        hit
+        for hit in hits
+        if hit.cut
+        and (not within or hit.path in within)
+        and answers(frozenset(found.wanted), sorted(hit.terms), weight)
+    ]
+    meant = _meant(turn, found.question, set(absent), [hit.text for hit in hits])
+    return replace(found, absent=absent, meant=meant, too_long=tuple(too_long[:_FEW]))
+
+
+def _meant(turn: Turn, question: str, absent: set[str], lines: list[str]) -> dict[str, str]:
+    """Words of these lines, or that begin alike, which absent words may be misspellings of."""
+    strange = [w for w in words(question) if absent.intersection(concepts(w)) and w.isascii()]
+    strange = [word for word in dict.fromkeys(strange) if len(word) > _BEGINNING][:_FEW]
+    starts = [word[:_BEGINNING] for word in strange]
+    begin_alike = turn.do(
+        call
+        for start in [*starts, *map(str.capitalize, starts)]
+        for call in turn.call("grep", pattern=start, output_mode="content", max_count=MOST_MATCHES)
+    )
+    lines = lines + [hit.text for result in begin_alike for hit in results.hits(result)]
+    seen = sorted({word for line in lines for word in words(line)})
+    near = {word: get_close_matches(word, seen, 1, _LIKE) for word in strange}
+    return {word: match[0] for word, match in near.items() if match}
 
 
 def grep(turn: Turn, question: str) -> list[Hit]:
@@ -143,6 +164,9 @@ def _patterns(question: str) -> dict[str, list[str]]:
     as_typed = {word.casefold(): word for word in typed}
     patterns: dict[str, list[str]] = {}
     for word in sorted(dict.fromkeys(asked), key=len, reverse=True):
+        if unspaced(word):
+            patterns |= {term: [term] for term in concepts(word) if term in wanted}
+            continue
         base = _literal(word)
         forms = [base, base.capitalize(), as_typed.get(word, base)[: len(base)]]
         forms += [word.upper()] if len(word) <= _SHORT_WORD else []
@@ -227,68 +251,3 @@ def _openings(wanted: Sequence[str], known: Sequence[str]) -> list[tuple[str, in
     named = [index for index, _ in bm25(wanted, [concepts(path) for path in known])]
     order = dict.fromkeys([*named, *range(len(known))])
     return [(known[index], 1, _LONGEST_WINDOW) for index in list(order)[:_MOST_READS]]
-
-
-def _rank(found: Found, read: Sequence[Passage]) -> Found:
-    """Choose the quotes: those that cover the question, from several files, none twice."""
-    wanted = frozenset(found.wanted)
-    bags = [passage.words for passage in read]
-    wide = [[*bag, *passage.context] for bag, passage in zip(bags, read, strict=True)]
-    weight = {term: value * _importance(term) for term, value in idf(wide).items()}
-    hint = next((sign for asked, sign in _HINTS if asked.search(found.question)), None)
-    order = bm25(found.wanted, bags)
-    scored: list[tuple[float, Passage]] = []
-    enough: list[tuple[float, Passage]] = []
-    for index, strength in order:
-        share = (coverage(wanted, bags[index], weight) + coverage(wanted, wide[index], weight)) / 2
-        score = share + 0.3 * strength / order[0][1]
-        if hint and hint.search(read[index].text):
-            score += 0.15
-        scored.append((score, read[index]))
-        if _answers(wanted, wide[index], weight):
-            enough.append(scored[-1])
-    return replace(
-        found,
-        quotes=tuple(shorten(each, wanted) for each in _choose(enough, _MOST_QUOTES)),
-        nearest=tuple(shorten(each, wanted) for each in _choose(scored, 2)),
-    )
-
-
-def _importance(term: str) -> float:
-    """Names with digits (N3, 2.4, ISO-9001) are what a question turns on."""
-    return 1.5 if any(char.isdigit() for char in term) else 1.0
-
-
-def _answers(wanted: frozenset[str], present: Sequence[str], weight: dict[str, float]) -> bool:
-    """Whether a passage has enough of a question's terms, and the one that must not be missing."""
-    if MONEY in wanted and MONEY not in present:
-        return False
-    if len(wanted) > LONG_TASK:  # not every word of a long task can matter
-        wanted = wanted.intersection(weight)
-    enough = _ENOUGH.get(len(wanted), _ENOUGH_OF_MANY)
-    weighed = coverage(wanted, present, weight)
-    if len(wanted) <= _FEW:
-        return weighed >= enough
-    return (weighed + len(wanted.intersection(present)) / len(wanted)) / 2 >= enough
-
-
-def _choose(scored: list[tuple[float, Passage]], most: int) -> list[Passage]:
-    chosen: list[Passage] = []
-    left = list(scored)
-    taken: dict[str, int] = defaultdict(int)
-    floor = 0.5 * max((score for score, _ in scored), default=0.0)
-    while left and len(chosen) < most:
-        best = max(left, key=lambda each: each[0] * 0.8 ** taken[each[1].path])
-        left.remove(best)
-        if best[0] >= floor and not any(_alike(best[1], other) for other in chosen):
-            chosen.append(best[1])
-            taken[best[1].path] += 1
-    return chosen
-
-
-def _alike(one: Passage, other: Passage) -> bool:
-    """Whether two passages say the same; a differing number or "not" makes all the difference."""
-    a, b = set(words(one.text)), set(words(other.text))
-    differ = a ^ b
-    telling = any(word[0].isdigit() or word in NEGATIONS for word in differ)
-    return not telling and bool(a | b) and len(differ) / len(a | b) < 1 - _ALIKE

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
+
+from deepnb.models.offline import results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,6 +35,9 @@ TOOLS = {
     "ask": ("ask_user",),
     "plan": ("write_todos",),
 }
+# An answer that was too long for the conversation, and where deepagents put it instead.
+_SET_ASIDE = re.compile(r"Tool result too large, .* at this path: (\S+)")
+_MOST_LINES = 1_000
 _ALIASES = {"path": ("path", "file_path", "file_id", "title"), "max_count": ("max_count", "limit")}
 
 
@@ -51,16 +57,18 @@ class Result:
     args: dict[str, Any]
     text: str
     failed: bool = False
+    cut: bool = False
 
 
 class Turn:
-    """The last question of a person, and all that followed it."""
+    """The last question of a person, all that followed it, and what was said before."""
 
     def __init__(self, messages: Sequence[BaseMessage], tools: dict[str, Any]) -> None:
         self.tools = tools
         start = _last_question(messages)
         question = messages[start] if messages else HumanMessage("")
         self.request = question.text.strip()
+        self.earlier = _exchanges(messages[:start])
         later = messages[start + 1 :]
         self._answers = {m.tool_call_id: m for m in later if isinstance(m, ToolMessage)}
         self._called = {
@@ -97,8 +105,8 @@ class Turn:
         properties = self.tools[name].get("properties", {})
         return properties if isinstance(properties, dict) else {}
 
-    def do(self, calls: Iterable[ToolCall]) -> list[Result]:
-        """The results of these calls, in order.
+    def do(self, calls: Iterable[ToolCall], *, note: bool = True) -> list[Result]:
+        """The results of these calls, in order; failures are noted, unless they are said anyway.
 
         Raises:
             Waiting: If some of them have not been made yet.
@@ -106,11 +114,18 @@ class Turn:
         calls = list({call["id"]: call for call in calls}.values())
         if missing := [call for call in calls if call["id"] not in self._called]:
             raise Waiting(missing)
-        results = [self._result(call) for call in calls]
-        for each in results:
-            if each.failed:
+        answers = [self._result(call) for call in calls]
+        for each in answers:
+            if each.failed and note:
                 self._note_failure(each)
-        return results
+        return [self._brought_back(each) for each in answers]
+
+    def _brought_back(self, result: Result) -> Result:
+        """The beginning of an answer that was set aside for its length."""
+        place = _SET_ASIDE.match(result.text)
+        read = place and self.do(self.call("read", path=place[1], offset=0, limit=_MOST_LINES))
+        page = results.page(read[0], place[1]) if place and read else None
+        return replace(result, text="\n".join(page.lines), cut=True) if page else result
 
     def _result(self, call: ToolCall) -> Result:
         answer = self._answers.get(call["id"] or "")
@@ -125,16 +140,28 @@ class Turn:
             self.failures.append(failure)
 
 
+def _exchanges(messages: Sequence[BaseMessage]) -> list[tuple[str, str]]:
+    """Each question of a person with what was answered to it in the end."""
+    found: list[tuple[str, str]] = []
+    for message in messages:
+        if _is_question(message):
+            found.append((message.text, ""))
+        elif isinstance(message, AIMessage) and message.text and found:
+            found[-1] = (found[-1][0], message.text)
+    return found
+
+
 def _last_question(messages: Sequence[BaseMessage]) -> int:
-    """Where the last message of a person is, not counting those that middleware speaks for them."""
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if isinstance(message, HumanMessage) and not (
-            message.additional_kwargs.get("read_file_media_result")
-            or message.additional_kwargs.get("lc_source")
-        ):
-            return index
-    return max(len(messages) - 1, 0)
+    asked = [index for index, message in enumerate(messages) if _is_question(message)]
+    return asked[-1] if asked else max(len(messages) - 1, 0)
+
+
+def _is_question(message: BaseMessage) -> bool:
+    """Whether a person said this, and not middleware for them."""
+    return isinstance(message, HumanMessage) and not (
+        message.additional_kwargs.get("read_file_media_result")
+        or message.additional_kwargs.get("lc_source")
+    )
 
 
 def _digest(value: Any) -> str:

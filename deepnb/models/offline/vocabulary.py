@@ -7,7 +7,9 @@ holds nothing about any subject.
 
 from __future__ import annotations
 
-from deepnb.keywords import stem, terms
+import re
+
+from deepnb.keywords import stem, terms, words
 
 _FAMILIES = """
     fall falls fell fallen decrease decline drop reduce reduction lower shrink shrank
@@ -74,13 +76,14 @@ NEGATIONS = frozenset({"not", "never", "cannot", "nobody", "nothing"})
 _ASKING = frozenset(
     terms(
         """
-        according answer argue argument assistant better calculate check compute describe detail
-        discuss document draft essay exactly example explain file folder go greetings happen hello
-        help hey hi idea improve information introduction issue kind know like list look many
-        matter mention need new note often ok okay outline overview paper paraphrase piece point
-        possible problem project proofread quote read really rephrase rewrite said say saying says
-        search show something sort stuff summarise summarize summary talk task tell test text thank
-        thing topic translate try type want way whole word work workspace writing yes
+        according amount answer argue argument assistant better calculate chapter check compare
+        comparison compute describe detail discuss document draft essay exactly example explain file
+        folder go greetings happen hello help hey hi idea improve information introduction issue
+        kind know like list look many matter mention need new note often ok okay outline overview
+        paper paragraph paraphrase passage piece point possible problem project proofread quote read
+        really rephrase rewrite said say saying says search section show something sort stuff
+        summarise summarize summary talk task tell test text thank thing topic translate try type
+        want way whole word work workspace writing yes
         """
     )
 ) | {_CONCEPT[stem(word)] for word in ("find", "make", "think", "write")}
@@ -98,6 +101,10 @@ _TASK = frozenset(
 LONG_TASK = 6
 _MOST_TERMS = 10
 
+# What these ask for is a number or a name, which is rarely told in the same words.
+_MEASURE = re.compile(r"\bhow (?:long|often|old|soon|far|fast)\b", re.IGNORECASE)
+_LASTING = frozenset(_CONCEPT.get(stem(w), stem(w)) for w in ("keep", "last", "hold", "take"))
+
 _SIGNS = str.maketrans({"€": " eur ", "$": " usd ", "£": " gbp "})
 
 
@@ -111,7 +118,15 @@ def key_terms(text: str) -> list[str]:
 
     A long task is cut to its first terms: what it is about comes before how to do it.
     """
-    found = [term for term in dict.fromkeys(concepts(text)) if term not in _ASKING]
+    plain, measured = _MEASURE.subn(" ", text)
+    unasked = _ASKING | _LASTING if measured else _ASKING
+    found = [term for term in dict.fromkeys(concepts(plain)) if term not in unasked]
     if len(found) > LONG_TASK:
         found = [term for term in found if term not in _TASK][:_MOST_TERMS]
     return found
+
+
+def subjects(text: str) -> list[str]:
+    """The words of a text that say what it is about, without everyday verbs and measures."""
+    named = set(key_terms(text)).difference(_CONCEPT.values())
+    return [word for word in words(text) if named.intersection(concepts(word))]

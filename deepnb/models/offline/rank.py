@@ -1,0 +1,116 @@
+"""Which passages answer a question, by the words they share with it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from deepnb.keywords import bm25, coverage, idf, words
+from deepnb.models.offline.passages import shorten
+from deepnb.models.offline.vocabulary import LONG_TASK, MONEY, NEGATIONS, concepts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deepnb.models.offline.passages import Passage
+
+    Passages = tuple[Passage, ...]
+
+_MOST_QUOTES, _MOST_NEAREST = 5, 2
+# How much of a question one passage must cover, by the number of its terms. Of two terms the rare
+# one decides, of more the number counts as well: people ask in more words than documents answer in.
+_ENOUGH = {1: 0.7, 2: 0.7, 3: 0.6, 4: 0.5, 5: 0.5, 6: 0.5}
+_ENOUGH_OF_MANY = 0.4
+_FEW = 2
+_ALIKE = 0.8
+# What an answer looks like, by how the question begins: a number, a name.
+_HINTS = (
+    (
+        re.compile(r"\bhow (?:many|much|long|old|often|deep|high|large|big)\b", re.IGNORECASE),
+        re.compile(r"\d"),
+    ),
+    (
+        re.compile(r"\bwhen\b|\bwhat (?:year|date|percent\w*|number)\b", re.IGNORECASE),
+        re.compile(r"\d"),
+    ),
+    (re.compile(r"\bwho\b", re.IGNORECASE), re.compile(r"\b[A-Z]\w+ [A-Z]\w+")),
+)
+
+
+def rank(question: str, terms: Sequence[str], read: Sequence[Passage]) -> tuple[Passages, Passages]:
+    """Choose the quotes: those that cover the question, from several files, none twice.
+
+    Returns:
+        The passages that answer the question, and those that come nearest to it.
+    """
+    wanted = frozenset(terms)
+    bags = [passage.words for passage in read]
+    wide = [[*bag, *passage.context] for bag, passage in zip(bags, read, strict=True)]
+    weight = {term: value * _importance(term) for term, value in idf(wide).items()}
+    hint = next((sign for asked, sign in _HINTS if asked.search(question)), None)
+    order = bm25(terms, bags)
+    # What stands under a heading is about what the heading names, whether it repeats that or not;
+    # and so is a table's row, if the names of its columns are all that is asked for.
+    matched = {index for index, _ in order}
+    order += [
+        (index, 0.0)
+        for index, passage in enumerate(read)
+        if index not in matched
+        and (wanted & {*concepts(passage.heading)} or wanted <= {*concepts(passage.header)})
+    ]
+    scored: list[tuple[float, Passage]] = []
+    enough: list[tuple[float, Passage]] = []
+    for index, strength in order:
+        share = (coverage(wanted, bags[index], weight) + coverage(wanted, wide[index], weight)) / 2
+        score = share + 0.3 * strength / (order[0][1] or 1)
+        if hint and hint.search(read[index].text):
+            score += 0.15
+        scored.append((score, read[index]))
+        if answers(wanted, wide[index], weight):
+            enough.append(scored[-1])
+    quotes, nearest = _choose(enough, _MOST_QUOTES), _choose(scored, _MOST_NEAREST)
+    return tuple(shorten(p, wanted) for p in quotes), tuple(shorten(p, wanted) for p in nearest)
+
+
+def _importance(term: str) -> float:
+    """Names with digits (N3, 2.4, ISO-9001) are what a question turns on."""
+    return 1.5 if any(char.isdigit() for char in term) else 1.0
+
+
+def answers(wanted: frozenset[str], present: Sequence[str], weight: dict[str, float]) -> bool:
+    """Whether a passage has enough of a question's terms, and the one that must not be missing."""
+    if MONEY in wanted and MONEY not in present:
+        return False
+    # A number alone is a coincidence.
+    if (names := {t for t in wanted if not t[0].isdigit()}) and names.isdisjoint(present):
+        return False
+    if len(wanted) > LONG_TASK:  # not every word of a long task can matter
+        wanted = wanted.intersection(weight)
+    enough = _ENOUGH.get(len(wanted), _ENOUGH_OF_MANY)
+    weighed = coverage(wanted, present, weight)
+    if len(wanted) <= _FEW:
+        return weighed >= enough
+    return (weighed + len(wanted.intersection(present)) / len(wanted)) / 2 >= enough
+
+
+def _choose(scored: list[tuple[float, Passage]], most: int) -> list[Passage]:
+    chosen: list[Passage] = []
+    left = list(scored)
+    taken: dict[str, int] = defaultdict(int)
+    floor = 0.5 * max((score for score, _ in scored), default=0.0)
+    while left and len(chosen) < most:
+        best = max(left, key=lambda each: each[0] * 0.8 ** taken[each[1].path])
+        left.remove(best)
+        if best[0] >= floor and not any(_alike(best[1], other) for other in chosen):
+            chosen.append(best[1])
+            taken[best[1].path] += 1
+    return chosen
+
+
+def _alike(one: Passage, other: Passage) -> bool:
+    """Whether two passages say the same; a differing number or "not" makes all the difference."""
+    a, b = set(words(one.text)), set(words(other.text))
+    differ = a ^ b
+    telling = any(word[0].isdigit() or word in NEGATIONS for word in differ)
+    return not telling and bool(a | b) and len(differ) / len(a | b) < 1 - _ALIKE
