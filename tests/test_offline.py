@@ -758,6 +758,13 @@ def test_a_long_conversation_before_the_question_does_not_confuse_it(tmp_path, c
     assert "> The turbine costs 40 dollars in Zurich." in result["messages"][-1].text
 
 
+@pytest.mark.parametrize("messages", [[], [("assistant", "Hello.")]])
+def test_where_nobody_asked_it_says_what_it_can_do(tmp_path, messages):
+    agent = agents.get("deep", model="offline", workspace=tmp_path)
+    result = agent.invoke({"messages": messages}, {"recursion_limit": 60})
+    assert result["messages"][-1].text
+
+
 def test_html_with_endless_spaces_or_tags_is_read_in_time(tmp_path):
     filler = " " * 60_000 + "<b>" * 15_000
     (tmp_path / "a.html").write_text(f"<p>{filler}The turbine costs 40 dollars.{filler}</p>\n")

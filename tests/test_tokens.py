@@ -34,6 +34,12 @@ def test_it_counts_what_langchain_counts():
     assert with_tools == counter(MESSAGES) + count_tokens_approximately([], tools=[look])
 
 
+def test_tools_given_as_schemas_are_told_apart():
+    counter = TokenCounter()
+    short, long = {"type": "web_search"}, {"type": "web_search", "notes": "word " * 100}
+    assert counter([], tools=[long]) > counter([], tools=[short])
+
+
 def test_a_message_is_read_once_however_often_it_is_counted(monkeypatch):
     read = []
     monkeypatch.setattr(

@@ -86,3 +86,7 @@ def _factory(name: str) -> Factory:
             f"The agent {name!r} cannot be loaded from {factory!r}: {error}"
         ) from error
     return loaded
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

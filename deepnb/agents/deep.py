@@ -94,7 +94,8 @@ def create_deep_agent(
         context_schema: Of the run's immutable context.
         checkpointer: For threads, and for anything that asks a person.
         store: Holds `/memories/`.
-        backend: Where files live; left out, graph state. See `deepnb.files.mounts`.
+        backend: Where files live; left out, graph state. See `deepnb.files.mounts`. An object:
+            deepagents takes no factories any more.
         interrupt_on: Which tool calls a person approves, beside writes to files they own.
             `{"write_file": False}` opens one gate, an empty dict all of them.
         debug: Passed to langchain.

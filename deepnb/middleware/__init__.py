@@ -38,3 +38,7 @@ __getattr__ = lazy(
         "RunConfigMiddleware": "run_config",
     },
 )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

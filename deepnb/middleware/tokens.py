@@ -54,9 +54,13 @@ class TokenCounter:
     def _count_tools(self, tools: Sequence[Any]) -> int:
         if not tools:
             return 0
-        key = tuple(
-            (getattr(tool, "name", ""), len(getattr(tool, "description", ""))) for tool in tools
-        )
+        key = tuple(_tool_key(tool) for tool in tools)
         if key not in self._tools:
             self._tools[key] = count_tokens_approximately([], tools=list(tools))
         return self._tools[key]
+
+
+def _tool_key(tool: Any) -> tuple[str, int]:
+    if isinstance(tool, dict):
+        return repr(tool), 0
+    return getattr(tool, "name", ""), len(getattr(tool, "description", ""))

@@ -33,3 +33,7 @@ __getattr__ = lazy(
     __name__,
     {"LocalModel": "local", "OfflineModel": "offline", "record": "cassette", "replay": "cassette"},
 )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

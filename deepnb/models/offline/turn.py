@@ -66,9 +66,9 @@ class Turn:
     def __init__(self, messages: Sequence[BaseMessage], tools: dict[str, Any]) -> None:
         self.tools = tools
         start = _last_question(messages)
-        question = messages[start] if messages else HumanMessage("")
+        question = messages[start] if start >= 0 else HumanMessage("")
         self.request = question.text.strip()
-        self.earlier = _exchanges(messages[:start])
+        self.earlier = _exchanges(messages[: max(start, 0)])
         later = messages[start + 1 :]
         self._answers = {m.tool_call_id: m for m in later if isinstance(m, ToolMessage)}
         self._called = {
@@ -153,7 +153,7 @@ def _exchanges(messages: Sequence[BaseMessage]) -> list[tuple[str, str]]:
 
 def _last_question(messages: Sequence[BaseMessage]) -> int:
     asked = [index for index, message in enumerate(messages) if _is_question(message)]
-    return asked[-1] if asked else max(len(messages) - 1, 0)
+    return asked[-1] if asked else -1
 
 
 def _is_question(message: BaseMessage) -> bool:
