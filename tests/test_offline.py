@@ -758,6 +758,14 @@ def test_a_long_conversation_before_the_question_does_not_confuse_it(tmp_path, c
     assert "> The turbine costs 40 dollars in Zurich." in result["messages"][-1].text
 
 
+def test_a_question_with_a_book_pasted_behind_it_is_still_answered(tmp_path):
+    (tmp_path / "a.md").write_text("The turbine costs 40 dollars in Zurich.\n")
+    agent = agents.get("deep", model="offline", workspace=tmp_path)
+    asked = "What does the turbine cost in Zurich?\n" + "Once upon a time.\n" * 20_000
+    result = agent.invoke({"messages": [("user", asked)]}, {"recursion_limit": 60})
+    assert "> The turbine costs 40 dollars in Zurich." in result["messages"][-1].text
+
+
 @pytest.mark.parametrize("messages", [[], [("assistant", "Hello.")]])
 def test_where_nobody_asked_it_says_what_it_can_do(tmp_path, messages):
     agent = agents.get("deep", model="offline", workspace=tmp_path)

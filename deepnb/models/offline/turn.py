@@ -37,6 +37,8 @@ TOOLS = {
 }
 # An answer that was too long for the conversation, and where deepagents put it instead.
 _SET_ASIDE = re.compile(r"Tool result too large, .* at this path: (\S+)")
+# A question that was: of its preview, the first line is what was asked.
+_QUESTION_SET_ASIDE = re.compile(r"Message content too large .*?\n\n1 +([^\n]*)", re.DOTALL)
 _MOST_LINES = 1_000
 _ALIASES = {"path": ("path", "file_path", "file_id", "title"), "max_count": ("max_count", "limit")}
 
@@ -67,7 +69,7 @@ class Turn:
         self.tools = tools
         start = _last_question(messages)
         question = messages[start] if start >= 0 else HumanMessage("")
-        self.request = question.text.strip()
+        self.request = _without_stub(question.text.strip())
         self.earlier = _exchanges(messages[: max(start, 0)])
         later = messages[start + 1 :]
         self._answers = {m.tool_call_id: m for m in later if isinstance(m, ToolMessage)}
@@ -138,6 +140,11 @@ class Turn:
         failure = f"`{result.name}`: {lines[0][:200]}"
         if failure not in self.failures:
             self.failures.append(failure)
+
+
+def _without_stub(text: str) -> str:
+    stub = _QUESTION_SET_ASIDE.match(text)
+    return stub[1] if stub else text
 
 
 def _exchanges(messages: Sequence[BaseMessage]) -> list[tuple[str, str]]:
