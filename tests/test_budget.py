@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -144,6 +145,55 @@ def test_stopping_stops_the_subagents_and_their_parent():
     result = answer_all(graph, graph.invoke(REQUEST, THREAD), {"stop": True})
     assert said(result) == STOPPED
     assert sum(len(model.calls) for model in models) == 8
+
+
+def call_model() -> str:
+    """Ask a model of the tool's own."""
+    return ScriptedModel(["from a tool"]).invoke("hi").text
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+async def test_compiled_subagents_and_models_inside_tools_are_charged_too(use_async):
+    compiled = create_agent(ScriptedModel([call("ping"), call("ping"), "worked"]), [ping])
+    subagents = [
+        {"name": "compiled", "description": "c", "runnable": compiled},
+        {"name": "declared", "description": "d", "model": pinging(1)},
+    ]
+    script = [
+        [call("task", description="x", subagent_type=s["name"]) for s in subagents],
+        call("call_model"),
+        "done",
+    ]
+    budget = deepnb.Budget(calls=100)
+    graph = deepnb.create_deep_agent(
+        ScriptedModel(script),
+        [call_model, ping],
+        subagents=subagents,
+        budget=budget,
+        checkpointer=InMemorySaver(),
+    )
+    result = await graph.ainvoke(REQUEST, THREAD) if use_async else graph.invoke(REQUEST, THREAD)
+    assert said(result) == "done"
+    assert budget.ledger.spent("1").calls == 3 + 2 + 1 + 3  # compiled, declared, tool, main
+
+
+def test_after_a_compiled_subagent_has_spent_it_all_the_agent_asks():
+    compiled = create_agent(pinging(5), [ping])
+    subagents = [{"name": "c", "description": "c", "runnable": compiled}]
+    model = ScriptedModel([call("task", description="x", subagent_type="c"), "done"])
+    graph = agent(model, deepnb.Budget(calls=4), subagents=subagents)
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]
+    assert question.value["spent"] == 7
+    assert said(graph.invoke(Command(resume={"raise_to": 8}), THREAD)) == "done"
+
+
+def test_a_subagent_built_with_the_same_budget_is_charged_once():
+    budget = deepnb.Budget(calls=100)
+    inner = deepnb.create_deep_agent(pinging(2), [ping], budget=budget)
+    subagents = [{"name": "c", "description": "c", "runnable": inner}]
+    model = ScriptedModel([call("task", description="x", subagent_type="c"), "done"])
+    agent(model, budget, subagents=subagents).invoke(REQUEST, THREAD)
+    assert budget.ledger.spent("1").calls == 3 + 2
 
 
 def reply(text, tokens_in, tokens_out):

@@ -18,15 +18,18 @@ from langgraph.config import get_config
 from deepnb.errors import AgentError, ModelError, NobodyToAskError
 from deepnb.interrupts import BudgetAnswer, BudgetRequest, ask
 from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Unit
+from deepnb.middleware.meter import Meter, reserved
 from deepnb.middleware.tokens import TokenCounter
-from deepnb.models.prices import model_name, price
+from deepnb.models.prices import list_price, model_name, price
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from langchain.agents.middleware import ModelRequest
+    from langchain.agents.middleware import ModelRequest, ToolCallRequest
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import ToolMessage
     from langgraph.runtime import Runtime
+    from langgraph.types import Command
 
 STOPPED = "Stopped here: the budget is used up, and it was not raised."
 _REPLY_ALLOWANCE = 1_000
@@ -36,10 +39,10 @@ _REPLY_ALLOWANCE = 1_000
 class Budget(AgentMiddleware[Any, Any, Any]):
     """Limit what the runs of one thread may spend.
 
-    Give the same object to an agent as `create_deep_agent(budget=...)`: its declared subagents
-    and its summaries are then charged to it too. A subagent that you compiled yourself is charged
-    if you built it with this object as well. Runs without a thread share one account, and stop at
-    the limit, since they cannot wait for an answer.
+    Give it to an agent as `create_deep_agent(budget=...)`: its subagents and its summaries are then
+    charged to it too. A subagent that you compiled yourself, and a tool that calls a model, are
+    charged as they go, and the limit is kept by the next call of the agent's own. Runs without a
+    thread share one account, and stop at the limit, since they cannot wait for an answer.
 
     A call is made if it fits with a reply of 1,000 tokens; by what replies under way are longer
     than that, a limit in tokens or dollars can be exceeded once.
@@ -71,6 +74,7 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         self.prices = dict(prices or {})
         self.ledger = ledger or Ledger()
         self._count = TokenCounter()
+        self.meter = Meter(self._enter)
 
     def __repr__(self) -> str:
         return f"Budget({', '.join(f'{unit}={limit}' for unit, limit in self.limits.items())})"
@@ -111,6 +115,24 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             charge.reply = response.result
         return response
 
+    def wrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
+    ) -> ToolMessage | Command[Any]:
+        """Charge the models that a tool calls."""
+        with self.meter.running():
+            return handler(request)
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Charge the models that a tool calls."""
+        with self.meter.running():
+            return await handler(request)
+
     async def areserve(
         self, model: BaseChatModel, messages: Sequence[BaseMessage], tools: Sequence[Any] = ()
     ) -> Charge | None:
@@ -145,6 +167,19 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             cost = Amount(calls=1)
         self.ledger.settle(charge.entry, cost)
 
+    def _enter(
+        self, call: dict[str, Any], messages: list[BaseMessage], reply: BaseMessage | None
+    ) -> None:
+        """Enter a call that was made without a reservation."""
+        usage = reply.usage_metadata if isinstance(reply, AIMessage) else None
+        tokens_in = usage["input_tokens"] if usage else self._count(messages)
+        tokens_out = usage["output_tokens"] if usage else self._count([reply] if reply else [])
+        kind = str(call.get("_type"))
+        name = str(call.get("model_name") or call.get("model") or kind).removeprefix("models/")
+        known = list_price(kind, name, call.get("metadata"), tokens_in, tokens_out)
+        usd = self._dollars(name, known, tokens_in, tokens_out)
+        self.ledger.enter(_scope(), Amount(1, tokens_in + tokens_out, usd))
+
     def _ask(self, scope: str, exhausted: Exhausted) -> None:
         request: BudgetRequest = {
             "type": "budget_exhausted",
@@ -162,15 +197,16 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             self.ledger.raise_limit(scope, exhausted.unit, answer.raise_to)
 
     def _cost(self, model: BaseChatModel, tokens_in: int, tokens_out: int) -> Amount:
-        usd = self._price(model, tokens_in, tokens_out) if "usd" in self.limits else 0.0
+        known = price(model, tokens_in, tokens_out) if "usd" in self.limits else 0.0
+        usd = self._dollars(model_name(model), known, tokens_in, tokens_out)
         return Amount(calls=1, tokens=tokens_in + tokens_out, usd=usd)
 
-    def _price(self, model: BaseChatModel, tokens_in: int, tokens_out: int) -> float:
-        name = model_name(model)
+    def _dollars(self, name: str, known: float | None, tokens_in: int, tokens_out: int) -> float:
+        if "usd" not in self.limits:
+            return 0.0
         if name in self.prices:
             per_in, per_out = self.prices[name]
             return (tokens_in * per_in + tokens_out * per_out) / 1_000_000
-        known = price(model, tokens_in, tokens_out)
         if known is None:
             raise ModelError(
                 f"No price is known for {name}, so a limit in dollars cannot be kept. Limit calls "
@@ -191,15 +227,18 @@ class Charge:
     reply: Sequence[BaseMessage] = ()
 
     def __enter__(self) -> Self:
+        self._token = reserved.set(reserved.get() | {id(self.budget.meter)})
         return self
 
     def __exit__(self, *_: object) -> None:
+        reserved.reset(self._token)
         self.budget.settle(self)
 
     async def __aenter__(self) -> Self:
-        return self
+        return self.__enter__()
 
     async def __aexit__(self, *_: object) -> None:
+        reserved.reset(self._token)
         await asyncio.to_thread(self.budget.settle, self)
 
 

@@ -93,6 +93,14 @@ class Ledger:
                 (cost.calls, cost.tokens, cost.usd, entry),
             )
 
+    def enter(self, scope: str, cost: Amount) -> None:
+        """Enter a call that was made already."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO entry (scope, calls, tokens, usd, settled) VALUES (?, ?, ?, ?, 1)",
+                (scope, cost.calls, cost.tokens, cost.usd),
+            )
+
     def spent(self, scope: str) -> Amount:
         """Give what a scope has spent, without what calls under way have reserved."""
         with self._transaction() as db:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from langchain_core.language_models import BaseChatModel
 
 _FREE = frozenset(
@@ -39,14 +41,20 @@ def model_name(model: BaseChatModel) -> str:
 def price(model: BaseChatModel, tokens_in: int, tokens_out: int) -> float | None:
     """Give the price in US dollars; 0 for a model that runs here, None where nobody knows it."""
     model = unwrapped(model)
-    if (model.metadata or {}).get(PROVIDER) in _FREE_PROVIDERS:
-        return 0.0
-    if model._llm_type in _FREE:  # noqa: SLF001  # langchain's own hook for telling models apart
+    kind = model._llm_type  # noqa: SLF001  # langchain's own hook for telling models apart
+    return list_price(kind, model_name(model), model.metadata, tokens_in, tokens_out)
+
+
+def list_price(
+    kind: str, name: str, metadata: Mapping[str, Any] | None, tokens_in: int, tokens_out: int
+) -> float | None:
+    """As `price`, for a model of which only this much is known."""
+    if kind in _FREE or (metadata or {}).get(PROVIDER) in _FREE_PROVIDERS:
         return 0.0
     from genai_prices import Usage, calc_price
 
     usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     try:
-        return float(calc_price(usage, model_ref=model_name(model)).total_price)
+        return float(calc_price(usage, model_ref=name).total_price)
     except LookupError:
         return None
