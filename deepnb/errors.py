@@ -14,7 +14,16 @@ DeepnbError
 ├── PathError              a path is malformed, or would leave its root (also a ValueError)
 ├── RunConfigError         a run lacks the configuration that its agent needs
 ├── NobodyToAskError       a run needs a person's answer and cannot wait for one
-└── AnswerError            an answer does not fit the question it is for
+├── AnswerError            an answer does not fit the question it is for
+│   └── QuestionError          there is no such question, or it was answered already
+├── SessionError           a session cannot do what it was asked to
+│   └── RunError               a run has no answer: it failed, waits or is not finished
+├── ThreadError            a thread's record cannot be opened, read or written
+│   ├── ThreadInUseError       another session has it open
+│   ├── NewerThreadError       a newer deepnb made it
+│   ├── DamagedThreadError     its files cannot be read
+│   └── StorageError           its folder is read-only, or the disk is full
+└── ExportError            a transcript cannot be written where it should be
 """
 
 from __future__ import annotations
@@ -71,3 +80,39 @@ class NobodyToAskError(DeepnbError):
 
 class AnswerError(DeepnbError):
     """An answer does not fit the question it is for."""
+
+
+class QuestionError(AnswerError):
+    """There is no such question, or it was answered already."""
+
+
+class SessionError(DeepnbError):
+    """A session cannot do what it was asked to."""
+
+
+class RunError(SessionError):
+    """A run has no answer: it failed, waits for a person or is not finished."""
+
+
+class ThreadError(DeepnbError):
+    """A thread's record cannot be opened, read or written."""
+
+
+class ThreadInUseError(ThreadError):
+    """Another session has the thread open."""
+
+
+class NewerThreadError(ThreadError):
+    """A newer deepnb made the thread."""
+
+
+class DamagedThreadError(ThreadError):
+    """The thread's files cannot be read."""
+
+
+class StorageError(ThreadError):
+    """The thread's folder is read-only, or the disk is full."""
+
+
+class ExportError(DeepnbError):
+    """A transcript cannot be written where it should be."""

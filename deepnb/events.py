@@ -1,0 +1,105 @@
+"""What a run can say: one small vocabulary, numbered.
+
+Everything that happens in a session is an `Event` with a `seq` that only grows. A view asks for
+what comes after the last `seq` it has seen, so that its first paint, a reload and a missed message
+are one thing. Frames, transcripts and the panel are made of events and of nothing else.
+
+What `data` holds, by kind (all JSON):
+
+    queued              text, steer: a message that waits, for its turn or for the run's next step
+    run_started         text, resumed: what was asked; a resumed run goes on where it was cut off
+    message             id, role ("user" | "assistant"), text, reasoning?, cut_off?: now in the
+                        conversation; cut off if somebody stopped it
+    token               id, text: what has come of message `id` since the last token event
+    reasoning           id, text: the same for what a model thinks aloud
+    tool_call           id, args: long texts are cut, see `short`
+    tool_result         id, status ("ok" | "error"), text, seconds: the same
+    node                seconds, error?: a step of the graph that has ended; `name` is the node's
+    todos               todos [{content, status}], by: the whole list, after a change
+    file                path, action ("created" | "changed" | "deleted"), diff, size
+    subagent_started    id, text: `id` is the call that started it, `text` its task
+    subagent_ended      id, status ("ok" | "error" | "stopped"), seconds
+    interrupt_opened    id, request: a question to a person, see `deepnb.interrupts`
+    interrupt_closed    id, answer, by ("person" | "policy" | "grant" | "stop"), request?
+    usage               id, model, tokens_in, tokens_out, cost (null if nobody knows the price)
+    warning             text
+    error               type, text
+    run_ended           status ("done" | "stopped" | "failed"), text (why), seconds
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, get_args
+
+Kind = Literal[
+    "queued",
+    "run_started",
+    "message",
+    "token",
+    "reasoning",
+    "tool_call",
+    "tool_result",
+    "node",
+    "todos",
+    "file",
+    "subagent_started",
+    "subagent_ended",
+    "interrupt_opened",
+    "interrupt_closed",
+    "usage",
+    "warning",
+    "error",
+    "run_ended",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_LONGEST = 300
+
+
+class Event(NamedTuple):
+    """One thing that happened.
+
+    Attributes:
+        seq: Its number in the session; later is higher.
+        time: Seconds since 1970.
+        kind: One of `KINDS`; says what is in `data`.
+        run: Id of the run it belongs to; empty if to none.
+        agent: Who did it: the name of the agent or subagent; empty for the session itself.
+        parent: Who called that agent; empty for the session's own.
+        call: Id of the tool call that started the subagent, which tells two of one name apart.
+        node: The graph's node it happened in.
+        step: Number of the root graph's last checkpoint at that time, as `Session.fork` takes it.
+        checkpoint: Id of that checkpoint.
+        name: Of the tool, node, model or file that it is about.
+        data: The rest, by kind.
+    """
+
+    seq: int
+    time: float
+    kind: Kind
+    run: str = ""
+    agent: str = ""
+    parent: str = ""
+    call: str = ""
+    node: str = ""
+    step: int | None = None
+    checkpoint: str = ""
+    name: str = ""
+    data: dict[str, Any] = {}  # noqa: RUF012  # events are never changed, nor is this
+
+
+def short(value: Any, longest: int = _LONGEST) -> Any:
+    """Cut the long texts in a JSON value.
+
+    The log says what was done; the whole of what was read and written is in the checkpoint, where
+    it is needed, and need not lie about twice.
+    """
+    if isinstance(value, str):
+        if len(value) <= longest:
+            return value
+        return f"{value[:longest]}… ({len(value):,} characters)"
+    if isinstance(value, dict):
+        return {str(key): short(item, longest) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [short(item, longest) for item in value]
+    return value if isinstance(value, bool | int | float | None) else short(str(value), longest)

@@ -1,0 +1,128 @@
+"""The events of a thread: all of them in memory, and on disk in batches."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from deepnb.errors import ThreadError
+from deepnb.events import Event, Kind
+
+if TYPE_CHECKING:
+    from deepnb.record.database import Database
+
+_BATCH = 32
+_LONGEST_WAIT = 0.25
+_MAY_WAIT = frozenset[Kind]({"token", "reasoning", "node", "usage", "tool_call"})
+"""Kinds of which a handful may be lost with the kernel: nothing is decided by them."""
+
+
+Mask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def unmasked(data: dict[str, Any]) -> dict[str, Any]:
+    """Leave data as they are."""
+    return data
+
+
+class Log:
+    """Appends events, numbers them and tells whoever listens; safe for threads.
+
+    Listeners are called on the thread that appends, so they must return at once. Whatever goes
+    wrong with the disk is noted in `failure`: an event is never the reason that a run breaks, and
+    none is lost while the process lives.
+    """
+
+    def __init__(self, database: Database, mask: Mask) -> None:
+        self._db = database
+        self._mask = mask
+        self._lock = threading.RLock()
+        self._unsaved: list[Event] = []
+        self._listeners: list[Callable[[Event], None]] = []
+        self._events: list[Event] = []
+        self.failure: ThreadError | None = None
+        self.load()
+
+    def load(self) -> None:
+        """Read what is on disk."""
+        rows = self._db.rows("SELECT seq, kind, body FROM event ORDER BY seq")
+        with self._lock:
+            self._events = [event_of(*row) for row in rows]
+
+    def append(self, kind: Kind, *, data: dict[str, Any], **fields: Any) -> Event:
+        """Add an event; the fields are those of `Event`."""
+        data = self._mask(data)
+        with self._lock:
+            last = self._events[-1].seq if self._events else 0
+            event = Event(last + 1, time.time(), kind, data=data, **fields)
+            self._events.append(event)
+            self._unsaved.append(event)
+            if (
+                kind not in _MAY_WAIT
+                or len(self._unsaved) >= _BATCH
+                or event.time - self._unsaved[0].time > _LONGEST_WAIT
+            ):
+                self.flush()
+            listeners = tuple(self._listeners)
+        for listener in listeners:
+            self._tell(listener, event)
+        return event
+
+    def _tell(self, listener: Callable[[Event], None], event: Event) -> None:
+        try:
+            listener(event)
+        except Exception as error:  # noqa: BLE001  # somebody else's code
+            self.unsubscribe(listener)
+            text = f"A subscriber raised {type(error).__name__}: {error}. It is not called again."
+            self.append("warning", run=event.run, data={"text": text})
+
+    def since(self, seq: int) -> list[Event]:
+        """Give the events after `seq`, in order."""
+        with self._lock:
+            # Numbers have no gaps until a thread was forked or a newer version has left some out,
+            # so the place is guessed first and then corrected.
+            place = min(max(seq, 0), len(self._events))
+            while place > 0 and self._events[place - 1].seq > seq:
+                place -= 1
+            return self._events[place:]
+
+    def subscribe(self, listener: Callable[[Event], None]) -> None:
+        """Call `listener` with every event from now on."""
+        with self._lock:
+            self._listeners.append(listener)
+
+    def unsubscribe(self, listener: Callable[[Event], None]) -> None:
+        """Call it no more."""
+        with self._lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+    def flush(self) -> None:
+        """Write what is not on disk yet."""
+        with self._lock:
+            if not self._unsaved:
+                return
+            rows = [(event.seq, event.kind, body_of(event)) for event in self._unsaved]
+            try:
+                with self._db.transaction() as db:
+                    db.executemany("INSERT INTO event VALUES (?, ?, ?)", rows)
+            except ThreadError as error:
+                self.failure = error
+            else:
+                self._unsaved.clear()
+                self.failure = None
+
+
+def body_of(event: Event) -> str:
+    """Give what a row holds of an event, beside its number and kind."""
+    # ASCII, since a lone surrogate in a model's text could not be stored otherwise.
+    return json.dumps([event.time, *event[3:]], default=str)
+
+
+def event_of(seq: int, kind: Kind, body: str) -> Event:
+    """Make an event of a row."""
+    moment, *rest = json.loads(body)
+    return Event(seq, moment, kind, *rest)

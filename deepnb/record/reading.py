@@ -1,0 +1,82 @@
+"""A look at threads from outside, without taking them: somebody else may have them open."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deepnb.errors import ThreadError
+from deepnb.record.database import Database
+from deepnb.record.log import event_of
+from deepnb.record.thread import ThreadFolder, thread_folders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deepnb.events import Event
+
+
+def read_events(workspace: Path, thread: str) -> list[Event]:
+    """Read what has happened in a thread so far.
+
+    Raises:
+        ThreadError: There is no such thread, or it cannot be read.
+    """
+    folder = ThreadFolder(workspace, thread)
+    if not folder.exists:
+        raise folder.unknown()
+    database = Database(folder.record, read_only=True)
+    try:
+        return [event_of(*row) for row in database.rows("SELECT * FROM event ORDER BY seq")]
+    finally:
+        database.close()
+
+
+def summaries(workspace: Path) -> list[dict[str, Any]]:
+    """Say of each thread what it is about and how it stands, the latest first."""
+    found = [_summary(folder) for folder in thread_folders(workspace)]
+    return sorted(found, key=lambda row: row["updated"] or 0, reverse=True)
+
+
+def _summary(folder: ThreadFolder) -> dict[str, Any]:
+    row: dict[str, Any] = {"thread": folder.name, "updated": None, "size": folder.size}
+    try:
+        database = Database(folder.record, read_only=True)
+    except ThreadError:
+        return {**row, "status": "damaged"}
+    try:
+        return {**row, **_facts(database, in_use=folder.in_use)}
+    except ThreadError:
+        return {**row, "status": "damaged"}
+    finally:
+        database.close()
+
+
+def _facts(database: Database, *, in_use: bool) -> dict[str, Any]:
+    about = dict(database.rows("SELECT key, value FROM about"))
+    asked = database.rows("SELECT count(*), min(position) FROM ask WHERE NOT steer")[0]
+    first = database.rows("SELECT text FROM ask WHERE position = ?", (asked[1],))
+    last = database.rows("SELECT * FROM event ORDER BY seq DESC LIMIT 1")
+    return {
+        "agent": about.get("agent"),
+        "status": _status(database, in_use=in_use),
+        "question": first[0][0] if first else None,
+        "runs": asked[0],
+        "events": database.rows("SELECT count(*) FROM event")[0][0],
+        "updated": event_of(*last[0]).time if last else None,
+    }
+
+
+def _status(database: Database, *, in_use: bool) -> str:
+    ends = "SELECT kind, body FROM event WHERE kind IN ('run_started', 'run_ended')"
+    last = database.rows(f"{ends} ORDER BY seq DESC LIMIT 1")
+    if not last:
+        return "idle"
+    kind, body = last[0]
+    if kind == "run_ended":
+        return str(json.loads(body)[-1].get("status"))
+    waiting: set[str] = set()
+    for kind, body in database.rows("SELECT kind, body FROM event WHERE kind LIKE 'interrupt_%'"):
+        identity = json.loads(body)[-1].get("id")
+        (waiting.add if kind == "interrupt_opened" else waiting.discard)(identity)
+    return "waiting" if waiting else "running" if in_use else "stopped"
