@@ -4,7 +4,8 @@ Requests are plain JSON objects, `type` first, so that any client can show them.
 strict models: LangGraph checks one against its question before anything is saved, so that a
 malformed answer is refused with a reason and the question stays open.
 
-    tool_approval          ->  {"decisions": [{"type": "approve" | "reject" | "edit" | ...}, ...]}
+    tool_approval          ->  {"decisions": [{"type": "approve" | "reject" | "edit" | ...}, ...]};
+                               "approve" may come with "always": a pattern, see `covers`
     client_tool_execution  ->  {"result": ...} | {"error": "..."}
     clarification_request  ->  {"response": "..."} | {"selected": [...], "freeform"?: "..."}
     budget_exhausted       ->  {"raise_to": 2.5} | {"stop": true}
@@ -12,7 +13,8 @@ malformed answer is refused with a reason and the question stays open.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, Literal, Self, TypedDict, TypeVar, cast
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Generic, Literal, NotRequired, Self, TypedDict, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -31,6 +33,7 @@ from deepnb.errors import AnswerError, NobodyToAskError
 Result = DefaultTypeVar("Result", default=JsonValue)
 AnswerType = TypeVar("AnswerType", bound="Answer")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
+Pattern = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 
 
 class ClientToolRequest(TypedDict):
@@ -70,10 +73,15 @@ class Action(TypedDict):
 
 
 class Review(TypedDict):
-    """What may be decided about the action at the same place."""
+    """What may be decided about the action at the same place.
+
+    `always` is what a pattern has to cover if the action is to be approved for good: the path of
+    a file, or "*" for a tool that has none. Without it, an approval is for this action alone.
+    """
 
     action_name: str
     allowed_decisions: list[str]
+    always: NotRequired[str]
 
 
 class ApprovalRequest(TypedDict):
@@ -113,11 +121,15 @@ class EditedAction(Answer):
 
 
 class Decision(Answer):
-    """What a person decided about one action."""
+    """What a person decided about one action.
+
+    `always` is a pattern of later calls of the same tool that need not be asked about.
+    """
 
     type: Literal["approve", "edit", "reject", "respond"]
     message: str | None = None
     edited_action: EditedAction | None = None
+    always: Pattern | None = None
 
     @model_validator(mode="after")
     def _says_what_it_needs(self) -> Self:
@@ -125,6 +137,8 @@ class Decision(Answer):
             raise ValueError("'edited_action' goes with type 'edit', and with no other")
         if self.type == "respond" and self.message is None:
             raise ValueError("'respond' needs a 'message'")
+        if self.always is not None and self.type != "approve":
+            raise ValueError("'always' goes with type 'approve', and with no other")
         return self
 
 
@@ -144,6 +158,36 @@ class ApprovalAnswer(Answer):
                 raise ValueError(f"{action['name']} can be decided by: {allowed}")
             if decision.edited_action and decision.edited_action.name != action["name"]:
                 raise ValueError(f"an edit of {action['name']} cannot call another tool")
+            if decision.always is not None:
+                _check_always(decision.always, action["name"], review.get("always"))
+
+
+def _check_always(pattern: str, tool: str, target: str | None) -> None:
+    if target is None:
+        raise ValueError(f"this call of {tool} can only be approved by itself; leave 'always' out")
+    if not covers(pattern, target):
+        raise ValueError(f"'always' must be a pattern that covers this call, such as {target!r}")
+
+
+def covers(pattern: str, target: str) -> bool:
+    """Whether a pattern of what is always approved fits.
+
+    Args:
+        pattern: Of paths, where `*` and `?` stand for what a name may hold and `**` for any number
+            of folders; or "*", for all calls of a tool without a path.
+        target: A path in its one spelling, or "*".
+    """
+    if target == "*":
+        return pattern == "*"
+    names = target.split("/")
+    ends = {0}  # how many names the pattern can have used up so far
+    for part in pattern.split("/"):
+        if part == "**":
+            ends = set(range(min(ends), len(names) + 1)) if ends else ends
+        else:
+            literal = part.replace("[", "[[]")  # brackets are nothing special in a path
+            ends = {n + 1 for n in ends if n < len(names) and fnmatchcase(names[n], literal)}
+    return len(names) in ends
 
 
 class ClientToolAnswer(Answer, Generic[Result]):
@@ -237,11 +281,18 @@ def refusal(error: BaseException) -> AnswerError | None:
 
     if not is_invalid_resume(error) or not isinstance(error, ValidationError):
         return None
+    return explain_invalid(error)
+
+
+def explain_invalid(error: ValueError) -> AnswerError:
+    """Explain what is wrong with an answer that was checked."""
     reasons = []
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        where = ".".join(str(part) for part in problem["loc"])
-        what = problem["msg"].removeprefix("Value error, ")
-        reasons.append(f"{where}: {what}" if where else what)
+    if isinstance(error, ValidationError):
+        for problem in error.errors(include_url=False, include_input=False, include_context=False):
+            where = ".".join(str(part) for part in problem["loc"])
+            what = problem["msg"].removeprefix("Value error, ")
+            reasons.append(f"{where}: {what}" if where else what)
     return AnswerError(
-        f"The answer was refused and the question is still open: {'; '.join(reasons)}."
+        "The answer was refused and the question is still open: "
+        f"{'; '.join(reasons) or str(error)}."
     )

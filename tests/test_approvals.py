@@ -13,10 +13,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 import deepnb
-from deepnb.interrupts import refusal
+from deepnb.interrupts import covers, refusal
 from deepnb.middleware.approvals import approvals_for
 from deepnb.middleware.diffs import diff
 from deepnb.testing import ScriptedModel, call
+from tests.kernels import kernel
 
 THREAD = {"configurable": {"thread_id": "1"}}
 REQUEST = {"messages": [("user", "go")]}
@@ -431,3 +432,202 @@ def test_a_diff_cannot_be_broken_out_of_and_has_an_end():
     long = diff("", "\n".join(map(str, range(5000))), "/workspace/x.md")
     assert long.count("\n") < 500
     assert "more lines" in long
+
+
+# In a session: what is known outlives the kernel, and a person can approve for good
+
+
+def session(k, *script, **options):
+    return k.agent(list(script), send, interrupt_on={"send": True}, **options)
+
+
+def always(pattern):
+    return decide({"type": "approve", "always": pattern})
+
+
+def granted(k):
+    events = [event for event in k.record.log.since(0) if event.kind == "interrupt_closed"]
+    assert all(event.data["by"] == "grant" for event in events)
+    return events
+
+
+async def test_a_file_that_changed_while_the_kernel_was_away_is_not_overwritten(tmp_path):
+    async with kernel(tmp_path) as k:
+        await k.run(session(k, write()))
+    (tmp_path / "papers" / "new.md").write_text("made meanwhile")
+    async with kernel(tmp_path) as k:
+        await k.run(session(k, "sorry"), decide(APPROVE))
+        assert "has changed since" in k.heard[0].text
+    assert (tmp_path / "papers" / "new.md").read_text() == "made meanwhile"
+
+
+async def test_what_fits_a_granted_pattern_is_not_asked_about_again(tmp_path):
+    notes = [write(f"/workspace/notes/{name}.md", name) for name in "abc"]
+    async with kernel(tmp_path) as k:
+        helper = {"name": "w", "description": "w", "model": ScriptedModel([notes[2], "written"])}
+        task = call("task", description="x", subagent_type="w")
+        graph = session(k, notes[0], notes[1], task, "done", subagents=[helper])
+        (review,) = (await k.run(graph))["__interrupt__"][0].value["review_configs"]
+        assert review["always"] == "/workspace/notes/a.md"
+        result = await k.run(graph, always("/workspace/notes/*"))
+        assert result["messages"][-1].text == "done"
+        assert sorted(p.name for p in (tmp_path / "papers" / "notes").iterdir()) == [
+            "a.md",
+            "b.md",
+            "c.md",
+        ]
+        by_agent, by_helper = granted(k)
+        assert (by_agent.run, by_agent.agent, by_agent.name) == ("run-1", "deep", "write_file")
+        assert (by_helper.agent, by_helper.parent, by_helper.call) == ("w", "deep", "call_2_0")
+        assert by_agent.data["answer"] == {"decisions": [APPROVE]}
+        (action,) = by_agent.data["request"]["action_requests"]
+        assert action["args"]["file_path"] == "/workspace/notes/b.md"
+
+
+async def test_a_grant_outlives_the_kernel_and_reaches_no_further_than_it_says(tmp_path):
+    async with kernel(tmp_path) as k:
+        await k.run(session(k, write("/workspace/notes/a.md")))
+    async with kernel(tmp_path) as k:
+        calls = [
+            write("/workspace/notes/b.md"),
+            write("/workspace/notes/deep/c.md"),
+            write("/workspace/notes/../d.md"),
+            call("edit_file", file_path="/workspace/notes/b.md", old_string="x", new_string="y"),
+            call("send", to="all"),
+        ]
+        result = await k.run(session(k, calls), always("/workspace/notes/*"))
+        assert [a["args"] for a in asked(result)] == [c.args for c in calls[1:]]
+
+
+async def test_any_call_of_a_tool_without_a_path_can_be_granted(tmp_path):
+    async with kernel(tmp_path) as k:
+        graph = session(k, call("send", to="a"), call("send", to="b"), write(), "done")
+        await k.run(graph)
+        assert asked(await k.run(graph, always("*")))[0]["name"] == "write_file"
+        assert [m.text for m in k.heard] == ["sent to a", "sent to b"]
+
+
+async def test_a_grant_is_for_later_calls_and_not_for_others_of_its_turn(tmp_path):
+    turn = [write("/workspace/a.md"), write("/workspace/b.md")]
+    async with kernel(tmp_path) as k:
+        graph = session(k, turn, write("/workspace/c.md"), "done")
+        await k.run(graph)
+        approve = {"type": "approve", "always": "/workspace/*"}
+        await k.run(graph, decide(approve, {"type": "reject", "message": "no"}))
+        assert sorted(p.name for p in (tmp_path / "papers").iterdir()) == ["a.md", "c.md"]
+
+
+@pytest.mark.parametrize("new_kernel", [False, True])
+async def test_what_was_rejected_does_not_run_because_of_a_grant(tmp_path, new_kernel):
+    def writer(name):
+        model = ScriptedModel(
+            lambda m: "done" if m[-1].type == "tool" else write(f"/workspace/{name}.md", name)
+        )
+        return {"name": name, "description": name, "model": model}
+
+    def graph(k, *script):
+        return session(k, *script, subagents=[writer("a"), writer("b")])
+
+    tasks = [call("task", description="x", subagent_type=n) for n in ("a", "b")]
+    async with kernel(tmp_path) as k:
+        first = graph(k, tasks, "done")
+        waiting = (await k.run(first))["__interrupt__"]
+        ids = {q.value["action_requests"][0]["args"]["file_path"]: q.id for q in waiting}
+        grant = {"decisions": [{"type": "approve", "always": "/workspace/**"}]}
+        await k.run(first, Command(resume={ids["/workspace/a.md"]: grant}))
+        reject = {"decisions": [{"type": "reject", "message": "not this one"}]}
+        answer = Command(resume={ids["/workspace/b.md"]: reject})
+        if not new_kernel:
+            result = await k.run(first, answer)
+    if new_kernel:
+        async with kernel(tmp_path) as k:
+            result = await k.run(graph(k, "done"), answer)
+    assert result["messages"][-1].text == "done"
+    assert [p.name for p in (tmp_path / "papers").iterdir()] == ["a.md"]
+
+
+async def test_a_call_that_was_granted_stays_so_while_another_waits(tmp_path):
+    notes = tmp_path / "papers" / "notes"
+    async with kernel(tmp_path) as k:
+        turn = [write("/workspace/notes/b.md"), write("/workspace/new.md")]
+        graph = session(k, write("/workspace/notes/a.md"), turn, "done")
+        await k.run(graph)
+        (action,) = asked(await k.run(graph, always("/workspace/notes/*")))
+        assert action["args"]["file_path"] == "/workspace/new.md"
+        (notes / "b.md").symlink_to(notes / "a.md")  # it would not be granted now
+        await k.run(graph, decide(APPROVE))
+        assert (notes / "b.md").read_text() == "hello\n"
+        assert len(granted(k)) == 1
+
+
+async def test_a_grant_does_not_lead_through_a_link(tmp_path):
+    papers = tmp_path / "papers"
+    (papers / "notes").mkdir(parents=True)
+    (papers / "secret").mkdir()
+    (papers / "notes" / "link").symlink_to(papers / "secret")
+    async with kernel(tmp_path) as k:
+        graph = session(k, write("/workspace/notes/a.md"), write("/workspace/notes/link/b.md"))
+        await k.run(graph)
+        (question,) = (await k.run(graph, always("/workspace/notes/**")))["__interrupt__"]
+        assert "always" not in question.value["review_configs"][0]
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason"),
+    [
+        ({"type": "approve", "always": "/workspace/notes/*"}, "covers this call"),
+        ({"type": "approve", "always": "*"}, "covers this call"),
+        ({"type": "approve", "always": "workspace/*"}, "covers this call"),
+        ({"type": "approve", "always": ""}, "always"),
+        ({"type": "approve", "always": True}, "always"),
+        ({"type": "reject", "always": "/workspace/*"}, "goes with type 'approve'"),
+    ],
+)
+async def test_a_pattern_that_does_not_cover_the_action_is_refused(tmp_path, decision, reason):
+    async with kernel(tmp_path) as k:
+        graph = session(k, write(), "done")
+        await k.run(graph)
+        with pytest.raises(ValueError, match="validation error") as raised:
+            await k.run(graph, decide(decision))
+        assert reason in str(refusal(raised.value))
+        assert k.record.allowed("write_file") == []
+        await k.run(graph, decide(APPROVE))
+        assert (tmp_path / "papers" / "new.md").exists()
+
+
+def test_without_a_session_nothing_can_be_approved_for_good(folder):
+    _, graph = agent(folder, write(), "done")
+    (question,) = graph.invoke(REQUEST, THREAD)["__interrupt__"]
+    assert "always" not in question.value["review_configs"][0]
+    with pytest.raises(ValueError, match="validation error") as raised:
+        graph.invoke(always("/workspace/*"), THREAD)
+    assert "leave 'always' out" in str(refusal(raised.value))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "target", "fits"),
+    [
+        ("/workspace/a.md", "/workspace/a.md", True),
+        ("/workspace/[slug].md", "/workspace/[slug].md", True),
+        ("/workspace/[a].md", "/workspace/a.md", False),
+        ("/workspace/*.md", "/workspace/a.md", True),
+        ("/workspace/*.md", "/workspace/a.txt", False),
+        ("/workspace/?.md", "/workspace/ab.md", False),
+        ("/workspace/*", "/workspace/notes/a.md", False),
+        ("/workspace/*", "/workspaces/a.md", False),
+        ("/workspace/**", "/workspace/notes/deep/a.md", True),
+        ("/workspace/**/a.md", "/workspace/a.md", True),
+        ("/workspace/**/*.md", "/workspace/x/y/a.md", True),
+        ("/workspace/**/x/*.md", "/workspace/x/y/a.md", False),
+        ("/workspace/A.md", "/workspace/a.md", False),
+        ("**", "/files/a.md", True),
+        ("*", "/a.md", False),
+        ("*", "*", True),
+        ("**", "*", False),
+        ("?", "*", False),
+        ("/**" * 500 + "/x", "/y" * 1000, False),
+        ("/" + "*a" * 100, "/" + "a" * 200 + "b", False),
+    ],
+)
+def test_what_a_pattern_covers(pattern, target, fits):
+    assert covers(pattern, target) is fits

@@ -85,6 +85,7 @@ def test_the_stack_is_in_its_order(monkeypatch, tmp_path):
         "Mine",
         "Budget",
         "ApprovalsMiddleware",
+        "SupervisionMiddleware",
         "UnsupportedContentMiddleware",
     ]
 

@@ -22,6 +22,7 @@ from deepnb.middleware.client_tools import (
 from deepnb.middleware.content import ContentMiddleware
 from deepnb.middleware.files import FilesMiddleware
 from deepnb.middleware.summarization import summarization
+from deepnb.middleware.supervision import SupervisionMiddleware
 from deepnb.middleware.todos import TodosMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.models import for_subagent, resolve
@@ -128,6 +129,7 @@ def create_deep_agent(
             *extra,
             *([budget] if budget else []),
             *([ApprovalsMiddleware(approvals, files)] if approvals else []),
+            SupervisionMiddleware(files),
             ContentMiddleware(),
         ]
         return unambiguous(parts, own_tools)

@@ -1,27 +1,30 @@
 """Which tool calls a person approves, what they see when they are asked, and what they decided.
 
-langchain's human in the loop, with three things added: a malformed answer is refused and leaves
-the question open, what is shown is what will be done, and a file that has changed while the
-question waited is not overwritten.
+langchain's human in the loop, with four things added: a malformed answer is refused and leaves
+the question open, what is shown is what will be done, a file that has changed while the question
+waited is not overwritten, and in a session a person can approve for good what fits a pattern.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import os
 from typing import TYPE_CHECKING, Any
 
 from deepagents.backends import CompositeBackend, StateBackend, StoreBackend
 from langchain.agents.middleware import HumanInTheLoopMiddleware, InterruptOnConfig
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.config import get_config
-from pydantic import TypeAdapter, ValidationError
 
 from deepnb.errors import NobodyToAskError, PathError
-from deepnb.files import Folder, Mounts, safe_parts
+from deepnb.events import short
+from deepnb.files import Client, Mounts, safe_parts
 from deepnb.files.paths import join
-from deepnb.interrupts import ApprovalAnswer, ApprovalRequest, ask
+from deepnb.interrupts import ApprovalAnswer, ApprovalRequest, ask, covers
 from deepnb.middleware.diffs import diff, visible
+from deepnb.middleware.supervision import whereabouts
+from deepnb.middleware.writes import ARGUMENTS, Write, folder_at, home_of, text_of
+from deepnb.record import current_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,39 +35,6 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 _EDITED = "hitl_edited_tool_calls"  # where langchain's wrap_tool_call looks for a person's version
-_ARGUMENTS = {
-    "write_file": ("file_path", None, "content", None),
-    "edit_file": ("file_path", "old_string", "new_string", None),
-    "patch_file": ("file_id", "search", "replace", "description"),
-}
-"""By tool, the arguments that say where, what it was, what it will be, and why.
-
-Each tool's own and no other's: an argument that a tool ignores must not decide about approval.
-"""
-
-
-@dataclass(frozen=True)
-class Write:
-    """What a tool call would write; `old` is None if it replaces all there is."""
-
-    path: str
-    old: str | None
-    new: str
-    reason: str
-    everywhere: bool
-
-    @classmethod
-    def of(cls, call: ToolCall) -> Write:
-        """Read a call, whatever a model has put into it."""
-        path, old, new, reason = (
-            None if name is None else str(call["args"].get(name, ""))
-            for name in _ARGUMENTS[call["name"]]
-        )
-        try:  # as the tool's own schema will read it: "yes" is True
-            everywhere = TypeAdapter(bool).validate_python(call["args"].get("replace_all", False))
-        except ValidationError:
-            everywhere = False
-        return cls(path or "", old, new or "", " ".join((reason or "").split())[:500], everywhere)
 
 
 def approvals_for(
@@ -92,7 +62,7 @@ def approvals_for(
     gate = InterruptOnConfig(
         allowed_decisions=["approve", "edit", "reject"], when=when, description=describe
     )
-    return {**(dict.fromkeys(_ARGUMENTS, gate) if _has_owned(files) else {}), **(asked or {})}
+    return {**(dict.fromkeys(ARGUMENTS, gate) if _has_owned(files) else {}), **(asked or {})}
 
 
 def _has_owned(files: BackendProtocol) -> bool:
@@ -118,7 +88,7 @@ class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__(dict(interrupt_on))
         self._files = files
-        self._shown: dict[tuple[str, str], str | None] = {}
+        self._shown: dict[str, str | None] = {}
 
     def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Ask about all gated calls of the turn at once, and carry out what was decided."""
@@ -128,6 +98,7 @@ class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
             for call in (turn.tool_calls if turn else [])
             if (config := self.interrupt_on.get(call["name"]))
             and self._should_interrupt(call, config, state, runtime)
+            and not self._is_granted(call, config, state, runtime)
         ]
         if not gated:
             return {_EDITED: {}} if state.get(_EDITED) else None
@@ -140,6 +111,8 @@ class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
         edited: dict[str, Any] = {}
         for (call, config), decided in zip(gated, decisions, strict=True):
             self._shown.pop(_key(call), None)
+            if decided.always and (record := current_record()):
+                record.allow(call["name"], decided.always)
             decision: Any = decided.model_dump(exclude_none=True)
             _, message = self._process_decision(decision, call, config)
             if message is None and call["id"] in stale:
@@ -158,22 +131,53 @@ class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
         self, gated: list[tuple[ToolCall, InterruptOnConfig]], state: Any, runtime: Runtime[Any]
     ) -> ApprovalRequest:
         pairs = [self._create_action_and_config(c, config, state, runtime) for c, config in gated]
+        reviews = [dict(review) for _, review in pairs]
+        if current_record():
+            for review, (call, _) in zip(reviews, gated, strict=True):
+                if target := _target(self._files, call):
+                    review["always"] = target
         return {
             "type": "tool_approval",
             "action_requests": [dict(action) for action, _ in pairs],  # type: ignore[misc]  # langchain's, whose description is optional
-            "review_configs": [dict(review) for _, review in pairs],  # type: ignore[misc]  # as above
+            "review_configs": reviews,  # type: ignore[typeddict-item]  # langchain's, and ours added
         }
+
+    def _is_granted(
+        self, call: ToolCall, config: InterruptOnConfig, state: Any, runtime: Runtime[Any]
+    ) -> bool:
+        """Whether a person has approved calls like this one for good.
+
+        Decided once: the node runs again from its start when an answer comes, and a call that a
+        person was asked about is theirs to decide, whatever they have granted meanwhile.
+        """
+        record = current_record()
+        if record is None or record.was_shown(_key(call)):
+            return False
+        if record.was_shown(noted := f"granted {_key(call)}"):
+            return True
+        target = _target(self._files, call)
+        if not target or not any(covers(each, target) for each in record.allowed(call["name"])):
+            return False
+        data = {
+            "id": call["id"],
+            "answer": {"decisions": [{"type": "approve"}]},
+            "by": "grant",
+            "request": short(self._request([(call, config)], state, runtime)),
+        }
+        record.log.append("interrupt_closed", **whereabouts(), name=call["name"], data=data)
+        record.show(noted, None)
+        return True
 
     def _has_changed(self, call: ToolCall) -> bool:
         """Whether the file of a call is no longer the one that was shown.
 
         The node runs again from its start when the answer comes; what it saw the first time is
-        remembered here, for as long as this process lives.
+        in the session's record or, without a session, remembered for as long as this process lives.
         """
-        if call["name"] not in _ARGUMENTS:
-            return False
-        found = _folder_at(self._files, Write.of(call).path)
+        found = folder_at(self._files, Write.of(call).path) if call["name"] in ARGUMENTS else None
         now = found[0].fingerprint(found[1]) if found else None
+        if record := current_record():
+            return record.show(_key(call), now) != now
         return self._shown.setdefault(_key(call), now) != now
 
 
@@ -192,14 +196,25 @@ def _refusal(call: ToolCall, reason: str) -> ToolMessage:
     )
 
 
-def _key(call: ToolCall) -> tuple[str, str]:
-    return str(get_config()["configurable"].get("thread_id")), str(call["id"])
+def _key(call: ToolCall) -> str:
+    # Two subagents may give their calls the same id; the namespace is the same on resume.
+    values = get_config()["configurable"]
+    return f"{values.get('thread_id')}:{values.get('checkpoint_ns')}:{call['id']}"
 
 
-def _folder_at(files: BackendProtocol, path: str) -> tuple[Folder, str] | None:
-    if isinstance(files, Folder):
-        return files, path
-    return files.folder_at(path) if isinstance(files, Mounts) else None
+def _target(files: BackendProtocol, call: ToolCall) -> str | None:
+    """Tell what a pattern has to cover, see `Review`; None for a path in doubt."""
+    if call["name"] not in ARGUMENTS:
+        return "*"
+    path = Write.of(call).clean_path
+    if path is None:
+        return None
+    if found := folder_at(files, path):
+        folder, inner = found
+        real = folder.root.joinpath(*safe_parts(inner))
+        # What is reached through a link is elsewhere, and that is not what was granted.
+        return path if os.path.realpath(real) == str(real) else None
+    return path if isinstance(home_of(files, path), Client) else None
 
 
 def describe_write(files: BackendProtocol, write: Write) -> str:
@@ -208,29 +223,17 @@ def describe_write(files: BackendProtocol, write: Write) -> str:
         path = join(safe_parts(write.path))
     except PathError as error:
         return f"This write will be refused. {error}"
-    found = _folder_at(files, path)
+    found = folder_at(files, path)
     exists = found is not None and found[0].fingerprint(found[1]) is not None
     raw = found[0].content(found[1]) if found and exists else None
-    before = _text(raw)
-    if write.old is None:
-        verb = "Write" if found is None else "Replace" if exists else "Create"
-        after = write.new
-    else:
+    before = text_of(raw)
+    verb = "Write" if found is None else "Replace" if exists else "Create"
+    if write.old is not None:
         verb = "Edit"
-        # Where the place is not known, as with the client, the change is shown by itself.
-        before = before if before and write.old and write.old in before else write.old
-        after = before.replace(write.old, write.new, -1 if write.everywhere else 1)
-    parts = [f"{verb} {path}", diff(before or "", after, path)]
-    if exists and before is None:
+    parts = [f"{verb} {path}", diff(*write.change(before), path)]
+    if exists and before is None and write.old is None:
         parts.append("What is there now is too large, or no text, and cannot be shown.")
     if write.reason:
         # Last, and with no tag of its own: nothing after it that it could hide.
         parts.append(f"The agent's reason: {visible(write.reason).replace('<', '&lt;')}")
     return "\n\n".join(parts)
-
-
-def _text(raw: bytes | None) -> str | None:
-    try:
-        return None if raw is None or b"\0" in raw else raw.decode()
-    except UnicodeDecodeError:
-        return None

@@ -24,6 +24,7 @@ from deepnb.models.prices import list_price, model_name, price
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
 
     from langchain.agents.middleware import ModelRequest, ToolCallRequest
     from langchain_core.language_models import BaseChatModel
@@ -73,11 +74,17 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         _check(self.limits)
         self.prices = dict(prices or {})
         self.ledger = ledger or Ledger()
+        self._given_ledger = ledger is not None
         self._count = TokenCounter()
         self.meter = Meter(self._enter)
 
     def __repr__(self) -> str:
         return f"Budget({', '.join(f'{unit}={limit}' for unit, limit in self.limits.items())})"
+
+    def keep_in(self, path: Path) -> None:
+        """Keep the account in a file from now on, unless it was given a ledger of its own."""
+        if self.ledger.is_in_memory and not self._given_ledger:
+            self.ledger = Ledger(path)
 
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
         """Let a new run ask again where an earlier one was stopped."""

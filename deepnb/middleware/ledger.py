@@ -48,6 +48,7 @@ class Ledger:
 
     def __init__(self, path: str | Path = ":memory:") -> None:
         # Autocommit, and one lock: what happens in between is arithmetic on a handful of rows.
+        self.is_in_memory = path == ":memory:"
         self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._lock = threading.Lock()
         with self._transaction() as db:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.middleware import SummarizationMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage, get_buffer_string
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from deepnb.middleware.tokens import TokenCounter
 
@@ -41,6 +41,8 @@ WINDOW_FRACTION = 0.85
 UNKNOWN_WINDOW_TOKENS = 170_000
 KEPT_MESSAGES = 6
 _MOST_KEPT = 8
+_MARKED: RunnableConfig = {"metadata": {"lc_source": "summarization"}}
+"""langchain's mark, by which whoever watches tells a note to oneself from an answer."""
 
 
 def summarization(
@@ -73,12 +75,12 @@ def _summarizer(model: BaseChatModel, budget: Budget | None) -> RunnableLambda[A
         if (key := prompt[0].text) in made:
             return made[key]
         if budget is None:
-            return model.invoke(prompt).text
+            return model.invoke(prompt, _MARKED).text
         charge = budget.reserve(model, prompt)
         if charge is None:
             return NOT_SUMMARISED
         with charge:
-            charge.reply = [model.invoke(prompt)]
+            charge.reply = [model.invoke(prompt, _MARKED)]
         return _keep(made, key, charge.reply[0].text)
 
     async def asummarize(messages: list[BaseMessage]) -> str:
@@ -86,12 +88,12 @@ def _summarizer(model: BaseChatModel, budget: Budget | None) -> RunnableLambda[A
         if (key := prompt[0].text) in made:
             return made[key]
         if budget is None:
-            return (await model.ainvoke(prompt)).text
+            return (await model.ainvoke(prompt, _MARKED)).text
         charge = await budget.areserve(model, prompt)
         if charge is None:
             return NOT_SUMMARISED
         async with charge:
-            charge.reply = [await model.ainvoke(prompt)]
+            charge.reply = [await model.ainvoke(prompt, _MARKED)]
         return _keep(made, key, charge.reply[0].text)
 
     return RunnableLambda(summarize, afunc=asummarize)

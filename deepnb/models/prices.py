@@ -13,6 +13,14 @@ _FREE = frozenset(
     {"deepnb-offline", "deepnb-local", "deepnb-replay", "deepnb-scripted", "chat-ollama"}
 )
 _FREE_PROVIDERS = frozenset({"lm-studio"})
+_KINDS_BY_PROVIDER = {
+    "offlinemodel": "deepnb-offline",
+    "localmodel": "deepnb-local",
+    "replaymodel": "deepnb-replay",
+    "scriptedmodel": "deepnb-scripted",
+    "ollama": "chat-ollama",
+}
+"""How langchain's tracing calls the models that are free: by their class, or their own name."""
 
 PROVIDER = "deepnb_provider"
 """Where `resolve` notes in a model's metadata whose it is, if its class does not tell.
@@ -43,6 +51,19 @@ def price(model: BaseChatModel, tokens_in: int, tokens_out: int) -> float | None
     model = unwrapped(model)
     kind = model._llm_type  # noqa: SLF001  # langchain's own hook for telling models apart
     return list_price(kind, model_name(model), model.metadata, tokens_in, tokens_out)
+
+
+def stream_name(metadata: Mapping[str, Any]) -> str:
+    """As `model_name`, for a call of which only langchain's tracing metadata is known."""
+    provider = str(metadata.get("ls_provider") or "unknown")
+    kind = _KINDS_BY_PROVIDER.get(provider, provider).removeprefix("deepnb-")
+    return str(metadata.get("ls_model_name") or kind).removeprefix("models/")
+
+
+def stream_price(metadata: Mapping[str, Any], tokens_in: int, tokens_out: int) -> float | None:
+    """As `price`, for a call of which only langchain's tracing metadata is known."""
+    kind = _KINDS_BY_PROVIDER.get(str(metadata.get("ls_provider")), "")
+    return list_price(kind, stream_name(metadata), metadata, tokens_in, tokens_out)
 
 
 def list_price(
