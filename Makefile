@@ -28,6 +28,7 @@ bench: $(VENV)/dev ## ratios to peers in the same run; not part of the tests
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/session.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

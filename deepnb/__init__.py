@@ -11,37 +11,50 @@ from typing import TYPE_CHECKING
 from deepnb._lazy import lazy
 
 if TYPE_CHECKING:
-    from deepnb import agents, errors, files, middleware, models, samples, testing
+    from deepnb import agents, errors, events, files, middleware, models, samples, testing
     from deepnb.agents.deep import create_deep_agent
     from deepnb.middleware.budget import Budget
+    from deepnb.notebook.magics import load_ipython_extension
+    from deepnb.session.listing import forget, threads
+    from deepnb.session.session import Session
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Budget",
+    "Session",
     "__version__",
     "agents",
     "create_deep_agent",
     "errors",
+    "events",
     "files",
+    "forget",
+    "load_ipython_extension",
     "middleware",
     "models",
     "samples",
     "testing",
+    "threads",
 ]
 
 __getattr__ = lazy(
     __name__,
     {
         "Budget": "middleware.budget",
+        "Session": "session.session",
         "agents": "agents",
         "create_deep_agent": "agents.deep",
         "errors": "errors",
+        "events": "events",
         "files": "files",
+        "forget": "session.listing",
+        "load_ipython_extension": "notebook.magics",
         "middleware": "middleware",
         "models": "models",
         "samples": "samples",
         "testing": "testing",
+        "threads": "session.listing",
     },
 )
 

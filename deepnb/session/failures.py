@@ -1,0 +1,31 @@
+"""What went wrong in a run, in words that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from langgraph.errors import GraphRecursionError
+
+from deepnb.errors import DeepnbError
+from deepnb.models.cassette.masking import known_secrets, mask
+from deepnb.record.database import explain
+
+_GO_ON = "session.resume() tries again from where it stopped; session.ask(...) starts afresh."
+
+
+def described(error: BaseException) -> str:
+    """Describe a failure, without the keys that providers like to put into their messages."""
+    if isinstance(error, sqlite3.Error):
+        error = explain(error, "The thread's checkpoints")
+    if isinstance(error, GraphRecursionError):
+        text = (
+            "The agent took as many steps as one run may take, which mostly means that it goes "
+            "round in circles. session.resume() allows as many again; session.ask(...) can tell "
+            "it what to do differently."
+        )
+    elif isinstance(error, DeepnbError):
+        text = str(error)
+    else:
+        text = f"{type(error).__name__}: {str(error).rstrip('.') or 'no details'}. {_GO_ON}"
+    masked: str = mask(text, known_secrets())
+    return masked

@@ -1,0 +1,121 @@
+"""One run: what was asked, how it stands, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from deepnb import transcript
+from deepnb.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from deepnb.events import Event
+
+Status = Literal["queued", "running", "waiting", "stopped", "failed", "done"]
+_UNDER_WAY = ("queued", "running")
+
+
+class Run:
+    """What `Session.ask` returns, at once.
+
+    Attributes:
+        id: Its name in the trace.
+        question: What was asked.
+        status: queued, running, waiting (for a person), stopped, failed or done.
+        reason: What it waits for, or why it has stopped or failed.
+    """
+
+    def __init__(
+        self,
+        identity: str,
+        question: str,
+        read: Callable[[], list[Event]],
+        status: Status = "queued",
+        reason: str = "",
+    ) -> None:
+        self.id = identity
+        self.question = question
+        self.status: Status = status
+        self.reason = reason
+        self._read = read
+        self._changed = threading.Condition()
+        self._waiters: list[Callable[[], object]] = []
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait until the run has ended, or waits for a person; at most `timeout` seconds.
+
+        Interrupting the cell ends the waiting, not the run.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.status not in _UNDER_WAY, timeout)
+        return self
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        loop = asyncio.get_running_loop()
+        settled = asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # whoever waited has closed their loop
+                loop.call_soon_threadsafe(settled.set)
+
+        with self._changed:
+            if self.status not in _UNDER_WAY:
+                return self
+            self._waiters.append(wake)
+        try:
+            yield from settled.wait().__await__()
+        finally:
+            with self._changed:
+                if wake in self._waiters:
+                    self._waiters.remove(wake)
+        return self
+
+    def move(self, status: Status, reason: str = "") -> None:
+        """Change the status, and wake whoever waits for that."""
+        with self._changed:
+            self.status, self.reason = status, reason
+            if status in _UNDER_WAY:
+                return
+            self._changed.notify_all()
+            waiters, self._waiters = self._waiters, []
+        for wake in waiters:
+            wake()
+
+    @property
+    def answer(self) -> str:
+        """What the agent said last.
+
+        Raises:
+            RunError: It failed, or has not ended yet; the message says what to do.
+        """
+        if self.status == "failed":
+            raise RunError(f"The run failed. {self.reason}")
+        if self.status == "waiting":
+            raise RunError(
+                f"The run waits for {self.reason}. Answer with session.respond(id, answer); "
+                "session.pending has the ids."
+            )
+        if self.status in _UNDER_WAY:
+            raise RunError(f"The run is {self.status}. Call run.wait() first, or await it.")
+        answer = self._turn.answer
+        return answer.text if answer else ""
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, or None."""
+        return self.reason if self.status == "failed" else None
+
+    @property
+    def _turn(self) -> transcript.Turn:
+        return transcript.turns(self._read())[-1]
+
+    def __repr__(self) -> str:
+        reason = f" ({self.reason})" if self.reason else ""
+        return f"Run({self.question!r:.80}, {self.status}{reason})"
+
+    def _repr_html_(self) -> str:
+        return transcript.run_card(self._turn)

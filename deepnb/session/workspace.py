@@ -1,0 +1,45 @@
+"""The files of a session, as rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from deepnb.files.mounts import WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from deepnb.files import Folder
+
+
+def memory_rows(state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """List what the agent keeps in the graph's state."""
+    files = state.get("files")
+    for path, file in files.items() if isinstance(files, dict) else ():
+        content = file.get("content", "") if isinstance(file, dict) else ""
+        text = "\n".join(content) if isinstance(content, list) else str(content)
+        yield {
+            "path": path,
+            "home": "memory",
+            "size": len(text.encode("utf-8", "replace")),
+            "modified": _moment(file.get("modified_at") if isinstance(file, dict) else None),
+        }
+
+
+def workspace_rows(folder: Folder) -> Iterator[dict[str, Any]]:
+    """List what is in the folder on disk."""
+    for info in folder.glob("**/*").matches or []:
+        yield {
+            "path": WORKSPACE.rstrip("/") + info["path"],
+            "home": "workspace",
+            "size": info.get("size"),
+            "modified": _moment(info.get("modified_at")),
+        }
+
+
+def _moment(text: Any) -> float | None:
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return None
