@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
 import threading
@@ -100,6 +101,10 @@ def fingerprint(path: Path) -> str | None:
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
+_STARTED = time.time()
+
+
 def replace(path: Path, content: bytes) -> None:
     """Give a file new content, all or nothing: whoever looks sees the old file or the new one.
 
@@ -123,6 +128,14 @@ def replace(path: Path, content: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a write has left behind whose process was killed: older than this one."""
+    for left in folder.glob(".*.tmp"):
+        with suppress(OSError):
+            if _TEMPORARY.fullmatch(left.name) and left.stat().st_mtime < _STARTED:
+                left.unlink()
 
 
 def _mode_to_keep(path: Path) -> int | None:

@@ -8,6 +8,7 @@ it changes a file completely or not at all, and says what is wrong without namin
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ from deepnb.files.disk import (
     open_regular,
     read_whole,
     replace,
+    sweep,
 )
 from deepnb.files.paths import join, safe_parts, shown
 from deepnb.files.search import MOST_FOUND, Grep, Walk, rank_passages, ripgrep
@@ -243,6 +245,11 @@ class Folder(BackendProtocol):
             return read_whole(self._resolve(path), most)
         except (PathError, OSError):
             return None
+
+    def sweep(self, path: str) -> None:
+        """Tidy up beside a file whose writing was cut off."""
+        with suppress(PathError, OSError):
+            sweep(self._resolve(path).parent)
 
     def answer(self, request: Any) -> dict[str, Any]:
         """Answer a `client_tool_execution` request in place of a browser."""

@@ -81,6 +81,13 @@ class Budget(AgentMiddleware[Any, Any, Any]):
     def __repr__(self) -> str:
         return f"Budget({', '.join(f'{unit}={limit}' for unit, limit in self.limits.items())})"
 
+    def twin(self) -> Budget:
+        """Give a budget with the same limits and an account of its own, if this one has its own."""
+        if self._given_ledger:
+            return self
+        limits: dict[str, Any] = {str(unit): limit for unit, limit in self.limits.items()}
+        return Budget(**limits, prices=self.prices)
+
     def keep_in(self, path: Path) -> None:
         """Keep the account in a file from now on, unless it was given a ledger of its own."""
         if self.ledger.is_in_memory and not self._given_ledger:

@@ -93,6 +93,7 @@ class Once:
         """Write a file on disk, whose content tells whether it was written."""
         if self._known:
             noted = Change(**json.loads(str(self._known.expected)))
+            await asyncio.to_thread(folder.sweep, inner)
             now = await asyncio.to_thread(folder.fingerprint, inner)
             if now not in (noted.before, noted.after):
                 text = f"{path} is neither as it was before this call nor as the call would leave "
@@ -194,6 +195,19 @@ class Once:
             kind, data = _SERIALIZER.dumps_typed(result)
             self._record.end_call(self._key, kind.encode() + b" " + data)
         return result
+
+
+def keepable(result: Result) -> Result:
+    """Give a result as a checkpoint can hold it: without an artifact that is only for this kernel.
+
+    What the model reads is its content.
+    """
+    if isinstance(result, ToolMessage) and result.artifact is not None:
+        try:
+            _SERIALIZER.dumps_typed(result.artifact)
+        except TypeError:
+            return result.model_copy(update={"artifact": None})
+    return result
 
 
 def failure(call: ToolCall, text: str, **fields: Any) -> ToolMessage:

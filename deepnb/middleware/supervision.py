@@ -20,7 +20,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
 
 from deepnb.files import Client
-from deepnb.middleware.once import Once, failure
+from deepnb.middleware.once import Once, failure, keepable
 from deepnb.middleware.writes import ARGUMENTS, Write, folder_at, home_of
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class SupervisionMiddleware(AgentMiddleware[Any, Any, Any]):
             return await handler(request)
         run = partial(supervisor.in_time, request, handler)
         if _is_repeatable(request):
-            return await run()
+            return keepable(await run())
         return await self._once(supervisor.record, request, run)
 
     async def _once(

@@ -49,7 +49,10 @@ class TokenCounter:
             self._refs.pop(key, None)
 
         self._refs[key] = weakref.ref(message, forget)
-        self._counts[key] = count_tokens_approximately([message])
+        try:
+            self._counts[key] = count_tokens_approximately([message])
+        except TypeError:  # a block of text without a text, and other nonsense
+            self._counts[key] = len(str(message.content)) // 4
 
     def _count_tools(self, tools: Sequence[Any]) -> int:
         if not tools:

@@ -17,6 +17,7 @@ from langchain_core.messages.tool import invalid_tool_call
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from deepnb.files.client import tool_call
+from deepnb.models.cassette.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -67,7 +68,7 @@ class ToolCallsMiddleware(AgentMiddleware[Any, Any, Any]):
         with tool_call(request.tool_call["id"] or ""):
             try:
                 return handler(request)
-            except Exception as error:  # noqa: BLE001  # whatever a tool may raise
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever a tool may raise
                 return _as_message(error, request)
 
     async def awrap_tool_call(
@@ -79,7 +80,7 @@ class ToolCallsMiddleware(AgentMiddleware[Any, Any, Any]):
         with tool_call(request.tool_call["id"] or ""):
             try:
                 return await handler(request)
-            except Exception as error:  # noqa: BLE001  # whatever a tool may raise
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever a tool may raise
                 return _as_message(error, request)
 
 
@@ -130,7 +131,7 @@ def _complaint(response: ModelResponse[Any]) -> list[HumanMessage]:
     ]
 
 
-def _as_message(error: Exception, request: ToolCallRequest) -> ToolMessage:
+def _as_message(error: Exception | SystemExit, request: ToolCallRequest) -> ToolMessage:
     # Questions on their way to a person, and answers that did not fit, are not the tool's failure.
     if isinstance(error, GraphBubbleUp) or is_invalid_resume(error):
         raise error
@@ -139,7 +140,7 @@ def _as_message(error: Exception, request: ToolCallRequest) -> ToolMessage:
         f"Subagent {call['args'].get('subagent_type')}" if call["name"] == "task" else call["name"]
     )
     return ToolMessage(
-        f"Error: {who} failed: {type(error).__name__}: {error}. "
+        f"Error: {who} failed: {type(error).__name__}: {mask(str(error))}. "
         "Try another way, or report what could not be done.",
         name=call["name"],
         tool_call_id=call["id"],

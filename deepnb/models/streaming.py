@@ -66,6 +66,15 @@ def stream_message(message: AIMessage) -> Iterator[ChatGenerationChunk]:
                 )
             ],
         )
+    for index, broken in enumerate(message.invalid_tool_calls, start=len(message.tool_calls)):
+        yield _chunk(
+            id=message.id,
+            tool_call_chunks=[
+                tool_call_chunk(
+                    name=broken["name"], args=broken["args"] or "{", id=broken["id"], index=index
+                )
+            ],
+        )
     yield _chunk(
         id=message.id,
         additional_kwargs=message.additional_kwargs,

@@ -65,10 +65,11 @@ class Database:
                 f"{self._name} was made by a newer deepnb. Run: pip install --upgrade deepnb, or "
                 "use another thread."
             )
-        if read_only:
-            if version == 0:
-                raise DamagedThreadError(f"{self._name} holds no thread. {_MOVE_AWAY}")
+        if read_only and version > 0:
             return
+        if read_only:  # whoever made it has died before it was made
+            self._db.close()
+            self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         # Readers do not wait for writers, and a killed process loses no committed transaction.
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")

@@ -74,9 +74,9 @@ class Log:
     def _tell(self, listener: Callable[[Event], None], event: Event) -> None:
         try:
             listener(event)
-        except Exception as error:  # noqa: BLE001  # somebody else's code
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code
             self.unsubscribe(listener)
-            text = f"A subscriber raised {type(error).__name__}: {error}. It is not called again."
+            text = f"A subscriber raised {type(error).__name__}, and is not called again."
             self.append("warning", run=event.run, data={"text": text})
 
     def since(self, seq: int) -> list[Event]:

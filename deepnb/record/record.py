@@ -9,7 +9,7 @@ from deepnb.record.database import Database
 from deepnb.record.log import Log, Mask, body_of, unmasked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 IN_RUN = "__deepnb_record"
@@ -55,7 +55,7 @@ class Record:
 
     def __init__(self, path: Path | None, mask: Mask = unmasked) -> None:
         self._db = Database(path)
-        self._has_results = True
+        self._has_calls = True
         self.log = Log(self._db, mask)
 
     def close(self) -> None:
@@ -127,6 +127,7 @@ class Record:
         """Note that a call is about to be made; `expected` can tell later whether it was."""
         with self._db.transaction() as db:
             db.execute("INSERT OR REPLACE INTO call VALUES (?, ?, NULL)", (key, expected))
+        self._has_calls = True
 
     def end_call(self, key: str, result: bytes | None) -> None:
         """Keep a call's result until the checkpoint has it; None if the call may be made again."""
@@ -135,14 +136,14 @@ class Record:
                 db.execute("DELETE FROM call WHERE key = ?", (key,))
             else:
                 db.execute("UPDATE call SET result = ? WHERE key = ?", (result, key))
-                self._has_results = True
 
-    def drop_results(self) -> None:
-        """Let go of the results of calls that the checkpoint has by now."""
-        if self._has_results:
-            self._has_results = False
+    def drop_calls(self, places: Iterable[str]) -> None:
+        """Let go of the calls whose keys begin so: the checkpoint has what they have given."""
+        if self._has_calls:
             with self._db.transaction() as db:
-                db.execute("DELETE FROM call WHERE result IS NOT NULL")
+                for place in places:
+                    db.execute("DELETE FROM call WHERE substr(key, 1, ?) = ?", (len(place), place))
+                self._has_calls = bool(db.execute("SELECT 1 FROM call LIMIT 1").fetchone())
 
     # What a person was shown and has allowed
 

@@ -59,12 +59,23 @@ class ThreadFolder:
         return self.path / "budget.sqlite"
 
     @property
-    def exists(self) -> bool:
-        """Whether there is such a thread."""
-        return self.record.exists()
+    def _unfinished(self) -> Path:
+        return self.path / "unfinished"
 
-    def lock(self) -> None:
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a thread, all of it."""
+        return self.record.exists() and not self._unfinished.exists()
+
+    def complete(self) -> None:
+        """Say that the thread has all it is to begin with."""
+        self._unfinished.unlink(missing_ok=True)
+
+    def lock(self, *, is_new: bool = False) -> None:
         """Take the thread for this process, which no other can do until it ends or lets go.
+
+        Args:
+            is_new: Whether it is none before `complete` says so: a branch is whole or not there.
 
         Raises:
             ThreadInUseError: Another one has it.
@@ -90,6 +101,12 @@ class ThreadFolder:
                 f"{self.path} cannot be written ({error.strerror}). {_WHAT_TO_DO}"
             ) from error
         self._lock = lock
+        if self._unfinished.exists():  # whoever began it has died
+            for file in (self.record, self.checkpoints, self.budget):
+                for part in self.path.glob(f"{file.name}*"):
+                    part.unlink()
+        if is_new:
+            self._unfinished.touch()
 
     def unlock(self) -> None:
         """Let others have it."""
@@ -132,8 +149,7 @@ class ThreadFolder:
             raise self.unknown()
         self.lock()
         try:
-            # The record goes first: half a thread is no thread.
-            self.record.unlink(missing_ok=True)
+            self._unfinished.touch()  # half a thread is no thread
             shutil.rmtree(self.path)
         except OSError as error:
             raise StorageError(f"{self.path} cannot be deleted ({error.strerror}).") from error

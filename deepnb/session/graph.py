@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from deepnb.errors import SessionError
+from deepnb.models.cassette.masking import mask
 from deepnb.record.database import explain
 from deepnb.session.secrets import MaskingSerializer
 from deepnb.session.stream import MODES, listed, messages_of
@@ -55,7 +56,7 @@ class Unsaved:
     """
 
     outputs: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
-    said: list[AIMessage] = field(default_factory=list)
+    said: list[BaseMessage] = field(default_factory=list)
 
 
 @dataclass
@@ -82,6 +83,16 @@ class _Saver(AsyncSqliteSaver):
         own = {name: given[name] for name in _PLACE if name in given}
         noted: Any = {name: metadata[name] for name in _NOTED if name in metadata}
         return await super().aput({"configurable": own}, checkpoint, noted, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a task has written; of an exception, what it says without keys in it."""
+        writes = [
+            (channel, RuntimeError(mask(repr(value))) if channel == "__error__" else value)
+            for channel, value in writes
+        ]
+        await super().aput_writes(config, writes, task_id, task_path)
 
 
 _PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
@@ -194,7 +205,7 @@ class ThreadGraph:
             writes.append(("messages", unsaved.said))
         if writes:
             await self._saver.aput_writes(state.config, writes, _NO_TASK)
-        if writes or state.next or was_cut_at_input(state):
+        if writes or not is_at_rest(state):
             await self._clear()
         return [message for _, value in writes for message in listed(value)]
 
@@ -202,7 +213,7 @@ class ThreadGraph:
         # Clearing applies what finished tasks have written, which can set off the next ones.
         for _ in range(_MOST_CLEARINGS):
             await self.graph.aupdate_state(self._config, None, as_node="__end__")
-            if not (await self.state()).next:
+            if is_at_rest(await self.state()):
                 return
 
     async def read_past(self, step: int | None) -> Past:
@@ -283,6 +294,14 @@ def _unfinished(call: Any, reason: str) -> ToolMessage:
     )
 
 
+def is_at_rest(state: StateSnapshot) -> bool:
+    """Whether nothing is left to do.
+
+    `next` does not tell: it leaves out tasks that have ended, also where their step has not.
+    """
+    return not state.tasks and not was_cut_at_input(state)
+
+
 def was_cut_at_input(state: StateSnapshot) -> bool:
     """Whether nothing has run since the last input, though LangGraph names no next node."""
     return (state.metadata or {}).get("source") == "input"
@@ -290,10 +309,13 @@ def was_cut_at_input(state: StateSnapshot) -> bool:
 
 def unanswered(values: Any) -> list[Any]:
     """Give the tool calls that have no result yet."""
-    messages = messages_of(values)
-    turn = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
-    answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-    return [call for call in (turn.tool_calls if turn else []) if call["id"] not in answered]
+    answered = set()
+    for message in reversed(messages_of(values)):  # some models use an id again in another turn
+        if isinstance(message, AIMessage):
+            return [call for call in message.tool_calls if call["id"] not in answered]
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return []
 
 
 def checkpoint_of(state: StateSnapshot) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deepnb.errors import ThreadInUseError
 from deepnb.record import ThreadFolder
 from deepnb.record.reading import summaries
-from deepnb.session.session import checked_workspace, open_session
+from deepnb.session.core import checked_workspace
+from deepnb.session.session import open_session
 
 if TYPE_CHECKING:
     import os
@@ -29,5 +31,9 @@ def forget(thread: str, workspace: str | os.PathLike[str] = ".") -> None:
     """
     folder = checked_workspace(workspace)
     if session := open_session(folder, thread):
+        if session.status == "running":
+            raise ThreadInUseError(
+                f"The thread {thread!r} is running. Stop it first: session.stop()."
+            )
         session.close()
     ThreadFolder(folder, thread).delete()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deepnb.errors import SessionError
@@ -25,14 +26,20 @@ class Loop:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self._loop.set_default_executor(_DaemonThreads())
+        self._tools = _DaemonThreads()
+        self._loop.set_default_executor(self._tools)
+        self._closing = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-        self._loop.close()
+        while not self._closing:
+            # A tool that calls sys.exit() ends its own task, and asyncio wants to end the loop.
+            with suppress(SystemExit, KeyboardInterrupt):
+                self._loop.run_forever()
+        if not self._tools.under_way:  # they would complain, below whichever cell is current
+            self._loop.close()
 
     @property
     def is_here(self) -> bool:
@@ -64,6 +71,7 @@ class Loop:
     def close(self) -> None:
         """End the thread; what still runs in it is abandoned."""
         if not self._loop.is_closed():
+            self._closing = True
             self._loop.call_soon_threadsafe(self._loop.stop)
             if not self.is_here:
                 self._thread.join(5)
@@ -72,14 +80,24 @@ class Loop:
 class _DaemonThreads(ThreadPoolExecutor):
     """A daemon thread for each call, so that a tool that hangs keeps no kernel from ending."""
 
+    under_way = 0
+
+    def _note_end(self, _: Future[Any]) -> None:
+        self.under_way -= 1
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
+        self.under_way += 1
+        future.add_done_callback(self._note_end)
 
         def work() -> None:
             if not future.set_running_or_notify_cancel():
                 return
             try:
                 future.set_result(fn(*args, **kwargs))
+            except (SystemExit, KeyboardInterrupt, StopIteration) as error:
+                # A future cannot hold these, or would end more than the call.
+                future.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
             except BaseException as error:  # noqa: BLE001  # handed to whoever waits
                 future.set_exception(error)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from deepnb.session.graph import was_cut_at_input
+from deepnb.session.graph import is_at_rest
 from deepnb.session.questions import Closed, Question
-from deepnb.session.stream import messages_of
+from deepnb.session.stream import messages_of, shown_plan
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -29,9 +29,25 @@ async def restore(engine: Engine, cut_off: str = CUT_OFF) -> None:
     events = engine.record.log.since(0)
     state = await engine.graph.state()
     _restore_runs(engine, events)
+    unfinished = [ask.id for ask in engine.record.asks("started") if not ask.steer]
+    run = engine.runs[unfinished[-1]] if unfinished else None
+    if run:
+        engine.take_up(run, state)
     _restore_questions(engine, events, state)
     _catch_up(engine, events, state)
-    _settle_last_run(engine, state, cut_off)
+    has_ended = run is not None and run.status in ("stopped", "failed")
+    if run and engine.desk.open and not has_ended:
+        engine.wait_again(run)
+        return
+    never_begun = run is not None and engine.is_untouched(state)
+    engine.can_resume = bool(engine.runs) and (never_begun or not is_at_rest(state))
+    if has_ended:
+        engine.current = None
+    elif run and engine.can_resume:
+        engine.finish(run, "stopped", cut_off)
+    elif run:
+        engine.finish(run, "done")
+    engine.drop_queue("the kernel ended")
 
 
 def _restore_runs(engine: Engine, events: list[Event]) -> None:
@@ -40,6 +56,8 @@ def _restore_runs(engine: Engine, events: list[Event]) -> None:
         is_queued = event.kind == "queued" and not data.get("steer")
         if event.run not in engine.runs and (is_queued or event.kind == "run_started"):
             engine.new_run(event.run, str(data.get("text")))
+        elif event.kind == "run_started":
+            engine.runs[event.run].move("queued")  # it was resumed
         elif event.kind == "run_ended" and event.run in engine.runs:
             engine.runs[event.run].move(data["status"], data.get("text", ""))
     # What a branch has seen queued, and its past has not seen started, is not for the branch.
@@ -56,12 +74,12 @@ def _restore_questions(engine: Engine, events: list[Event], state: StateSnapshot
     for event in events:
         identity = event.data.get("id", "")
         if event.kind == "interrupt_opened":
-            engine.questions[identity] = Question(identity, event.data["request"], *event[4:7])
-        elif event.kind == "interrupt_closed" and identity in engine.questions:
-            question = engine.questions.pop(identity)
+            engine.desk.open[identity] = Question(identity, event.data["request"], *event[4:7])
+        elif event.kind == "interrupt_closed" and identity in engine.desk.open:
+            question = engine.desk.open.pop(identity)
             if event.data["by"] != "stop":
-                engine.closed[identity] = Closed(question, event.data["answer"])
-    engine.reconcile(state)
+                engine.desk.closed[identity] = Closed(question, event.data["answer"])
+    engine.desk.reconcile(state, engine.agent)
 
 
 def _catch_up(engine: Engine, events: list[Event], state: StateSnapshot) -> None:
@@ -78,27 +96,9 @@ def _catch_up(engine: Engine, events: list[Event], state: StateSnapshot) -> None
         engine.tell("message", id=message.id, role=role, text=str(message.text))
     todos = state.values.get("todos") if isinstance(state.values, dict) else None
     told: Any = next((e.data["todos"] for e in reversed(events) if _is_own_plan(e)), None)
-    if todos and todos != told:
-        engine.tell("todos", todos=todos, by=engine.agent)
+    if todos and shown_plan(todos) != told:
+        engine.tell("todos", todos=shown_plan(todos), by=engine.agent)
 
 
 def _is_own_plan(event: Event) -> bool:
     return event.kind == "todos" and not event.parent
-
-
-def _settle_last_run(engine: Engine, state: StateSnapshot, cut_off: str) -> None:
-    unfinished = [ask for ask in engine.record.asks("started") if not ask.steer]
-    rests = not state.next and not was_cut_at_input(state) and not state.interrupts
-    if not unfinished:
-        engine.can_resume = bool(engine.runs) and not rests
-    else:
-        run = engine.runs[unfinished[-1].id]
-        if engine.questions:
-            engine.wait_again(run)
-            return
-        engine.can_resume = not rests or engine.is_untouched(state)
-        if engine.can_resume:
-            engine.finish(run, "stopped", cut_off)
-        else:
-            engine.finish(run, "done")
-    engine.drop_queue("the kernel ended")

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import atexit
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from uuid import uuid4
 
 from deepnb import agents, transcript
-from deepnb.errors import PathError, SessionError, ThreadError, ThreadInUseError
+from deepnb.errors import SessionError, ThreadError, ThreadInUseError
 from deepnb.files import Folder
-from deepnb.middleware.budget import Budget
-from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
-from deepnb.middleware.supervision import Supervisor
-from deepnb.models import explain
-from deepnb.models.prices import model_name
-from deepnb.record import Ask, Record, ThreadFolder
-from deepnb.record.database import explain as explain_sqlite
-from deepnb.record.record import IN_RUN as RECORD
+from deepnb.record import Ask, ThreadFolder
 from deepnb.session.compare import differences
-from deepnb.session.engine import Engine
-from deepnb.session.graph import ThreadGraph, said
-from deepnb.session.loop import Loop
+from deepnb.session.core import Core, Heritage, Recipe, checked_workspace
+from deepnb.session.graph import said
 from deepnb.session.packing import packed
-from deepnb.session.questions import Policy
-from deepnb.session.restore import BRANCHED, restore
-from deepnb.session.secrets import Secrets
 from deepnb.session.workspace import memory_rows, workspace_rows
 
 if TYPE_CHECKING:
@@ -86,69 +74,37 @@ class Session:
         subagent_timeout: float | None = 1800.0,
         **options: Any,
     ) -> None:
-        self._made_with = {
-            "agent": agent,
-            "model": model,
-            "workspace": workspace,
-            "persist": persist,
-            "respond": respond,
-            "tool_timeout": tool_timeout,
-            "subagent_timeout": subagent_timeout,
-            **options,
-        }
-        self.thread = thread
-        self.workspace = checked_workspace(workspace)
-        self.is_closed = False
-        self._frames: Frames | None = None
-        policy = Policy(respond)
-        graph = _built(agent, model=model, workspace=self.workspace, **options)
-        self.agent = agent if isinstance(agent, str) else str(graph.name)
-        self._named = isinstance(agent, str)
-        self.model = _shown_model(model) if self._named else ""
-        self._folder = ThreadFolder(self.workspace, thread) if persist else None
-        self._take_over()
-        self._loop = Loop(f"deepnb {thread}")
-        try:
-            secrets = Secrets(model)
-            self._record = Record(self._folder.record if self._folder else None, secrets.mask)
-            self._supervisor = Supervisor(self._record, tool_timeout, subagent_timeout)
-            extra = {RECORD: self._record, SUPERVISOR: self._supervisor}
-            self._graph = ThreadGraph(graph, thread, secrets, extra)
-            self._engine = Engine(self._graph, self._record, self._supervisor, policy, self.agent)
-            budget = options.get("budget")
-            if self._folder and isinstance(budget, Budget):
-                budget.keep_in(self._folder.budget)
-            self._loop.wait(self._start())
-        except BaseException:
-            self._let_go()
-            raise
-        _open[self._key] = self
+        recipe = Recipe(
+            agent,
+            model,
+            workspace,
+            thread,
+            persist,
+            respond,
+            tool_timeout,
+            subagent_timeout,
+            options,
+        )
+        if persist:
+            _let_go_of(checked_workspace(workspace), thread)
+        self._hold(Core(recipe))
 
-    def _take_over(self) -> None:
-        """Take the thread, also from an earlier session of this kernel that does not use it."""
-        if self._folder is None:
-            return
-        if earlier := open_session(self.workspace, self.thread):
-            if earlier.status == "running":
-                raise ThreadInUseError(
-                    f"The thread {self.thread!r} is running in this kernel already. Use the "
-                    "session that runs it, or stop that one first: its stop() ends the run."
-                )
-            earlier.close()
-        self._folder.lock()
+    def _hold(self, core: Core) -> None:
+        self._core = core
+        self._engine, self._graph, self._loop = core.engine, core.graph, core.loop
+        self._record = core.engine.record
+        self._frames: Frames | None = None
+        self.agent = core.agent
+        self.model = core.recipe.shown_model
+        self.thread = core.recipe.thread
+        self.workspace = core.workspace
+        self.is_closed = False
+        _open[self._key] = self
 
     @property
     def _key(self) -> tuple[str, str]:
-        return (str(self.workspace) if self._folder else f"memory {id(self)}", self.thread)
-
-    async def _start(self) -> None:
-        await self._graph.open(self._folder.checkpoints if self._folder else None)
-        try:
-            await restore(self._engine)
-        except sqlite3.Error as error:
-            raise explain_sqlite(error, "The thread's checkpoints") from error
-        facts = {"thread": self.thread, "agent": self.agent, "model": self.model}
-        self._record.note(facts)
+        persisted = self._core.folder is not None
+        return (str(self.workspace) if persisted else f"memory {id(self)}", self.thread)
 
     # Asking
 
@@ -167,7 +123,7 @@ class Session:
             )
         if isinstance(question, str) and not self._graph.takes_messages:
             raise SessionError("This graph takes no messages. Give its input: ask({...}).")
-        text = question if isinstance(question, str) else str(dict(question))
+        text = _legible(question if isinstance(question, str) else str(dict(question)))
         if not text.strip():
             raise SessionError("Ask something: the question is empty.")
         given = None if isinstance(question, str) else packed(dict(question))
@@ -189,6 +145,7 @@ class Session:
             raise SessionError("Nothing is running that could be steered. Use ask(...).")
         if not self._graph.takes_messages or not str(text or "").strip():
             raise SessionError("Steering needs a text, and a graph that takes messages.")
+        text = _legible(text)
         given = packed(dict(values)) if values else None
         ask = Ask(uuid4().hex[:12], text, given, steer=True, state="queued")
         self._record.put_ask(ask)
@@ -253,7 +210,7 @@ class Session:
             self._loop.wait(self._engine.stop())
 
     async def _stop_subagent(self, subagent: str) -> None:
-        under_way = {one.id: one.name for one in self._supervisor.running}
+        under_way = {one.id: one.name for one in self._core.supervisor.running}
         waiting = {one.call: one.agent for one in self.questions if one.call}
         known = under_way | waiting
         found = [call for call, name in known.items() if subagent in (call, name)]
@@ -261,7 +218,7 @@ class Session:
             names = ", ".join(f"{name} ({call})" for call, name in known.items()) or "none"
             many = "Several subagents are" if found else "No subagent is"
             raise SessionError(f"{many} called {subagent!r}. Running: {names}.")
-        self._supervisor.stop(found[0])
+        self._core.supervisor.stop(found[0])
         if found[0] not in under_way:
             self._engine.stop_waiting(found[0])
 
@@ -288,7 +245,7 @@ class Session:
     @property
     def questions(self) -> list[Question]:
         """The open questions, as objects; `pending` has them as a DataFrame."""
-        return list(self._engine.questions.values())
+        return list(self._engine.desk.open.values())
 
     @property
     def runs(self) -> list[Run]:
@@ -350,7 +307,7 @@ class Session:
     def files(self) -> pd.DataFrame:
         """The files the agent works with: where they are, and who changed them last."""
         rows = [*memory_rows(self.state)]
-        if self._named:
+        if isinstance(self._core.recipe.agent, str):
             rows += workspace_rows(Folder(self.workspace))
         return self._all_frames.files(rows)
 
@@ -387,39 +344,30 @@ class Session:
         if self.status == "running":
             raise SessionError("A running conversation cannot be forked. Wait, or stop it first.")
         name = thread or self._free_name()
-        if self._folder and ThreadFolder(self.workspace, name).exists:
+        if self._is_taken(name):
             raise ThreadError(f"There is a thread {name!r} already. Choose another name.")
-        options: dict[str, Any] = dict(self._made_with)
-        branch = Session(**options, thread=name)
-        try:
-            branch._inherit(self, step)
-        except BaseException:
-            branch.close()
-            if branch._folder:
-                branch._folder.delete()
-            raise
+        past = self._loop.wait(self._graph.read_past(step))
+        events = self.events()
+        number = len(events)
+        if not past.is_present:
+            later = (i for i, e in enumerate(events) if e.step is not None and e.step >= past.step)
+            number = next(later, number)
+        origin = f"{self.thread}, step {past.step}"
+        heritage = Heritage(past, self._record, number, origin)
+        branch = object.__new__(type(self))
+        branch._hold(Core(self._core.recipe.for_branch(name), heritage))  # one of us
         return branch
 
     def _free_name(self) -> str:
-        taken = {one.thread for one in _open.values() if one.workspace == self.workspace}
         number = 1
-        while (name := f"{self.thread}-fork-{number}") in taken or (
-            self._folder and ThreadFolder(self.workspace, name).exists
-        ):
+        while self._is_taken(name := f"{self.thread}-fork-{number}"):
             number += 1
         return name
 
-    def _inherit(self, other: Session, step: int | None) -> None:
-        past = other._loop.wait(other._graph.read_past(step))
-        self._loop.wait(self._graph.write_past(past))
-        events = other.events()
-        last = len(events)
-        if not past.is_present:
-            later = (i for i, e in enumerate(events) if e.step is not None and e.step >= past.step)
-            last = next(later, last)
-        self._record.copy_from(other._record, last)
-        self._record.note({"forked from": f"{other.thread}, step {past.step}"})
-        self._loop.wait(restore(self._engine, BRANCHED))
+    def _is_taken(self, name: str) -> bool:
+        if self._core.folder and ThreadFolder(self.workspace, name).exists:
+            return True
+        return any(one.thread == name and one.workspace == self.workspace for one in _open.values())
 
     def compare(self, other: Session) -> pd.DataFrame:
         """Say where this conversation and another, a fork for example, differ."""
@@ -437,24 +385,14 @@ class Session:
             return
         if self._loop.is_here:
             raise SessionError("A subscriber cannot close its session. Close it from a cell.")
-        if self.status == "running":
-            self.stop()
-        self._let_go()
+        self._loop.wait(self._engine.shut_down())
+        self.is_closed = True
+        del _open[self._key]
+        self._core.close()
 
     def flush(self) -> None:
         """Write what the log has not written yet, as happens by itself every moment."""
         self._record.log.flush()
-
-    def _let_go(self) -> None:
-        self.is_closed = True
-        _open.pop(self._key, None)
-        if "_graph" in self.__dict__:
-            self._loop.wait(self._graph.close())
-        if "_record" in self.__dict__:
-            self._record.close()
-        self._loop.close()
-        if self._folder:
-            self._folder.unlock()
 
     def _check_open(self) -> None:
         if self.is_closed:
@@ -490,6 +428,17 @@ def open_session(workspace: Path, thread: str) -> Session | None:
     return _open.get((str(workspace), thread))
 
 
+def _let_go_of(workspace: Path, thread: str) -> None:
+    """Have a thread free that an earlier session of this kernel has and does not use."""
+    if earlier := open_session(workspace, thread):
+        if earlier.status == "running":
+            raise ThreadInUseError(
+                f"The thread {thread!r} is running in this kernel already. Use the session that "
+                "runs it, or stop that one first: its stop() ends the run."
+            )
+        earlier.close()
+
+
 def latest() -> Session | None:
     """Give the session that was opened last in this kernel and is still open."""
     return next(reversed(list(_open.values())), None)
@@ -501,31 +450,6 @@ def _flush() -> None:
         session.flush()
 
 
-def _built(agent: str | Graph, **options: Any) -> Graph:
-    if isinstance(agent, str):
-        return agents.get(agent, **options)
-    given = [name for name, value in options.items() if name != "workspace" and value is not None]
-    if given:
-        raise SessionError(f"{given[0]}= is for agents by name; a graph is made with its own.")
-    if not hasattr(agent, "astream") or not hasattr(agent, "checkpointer"):
-        raise SessionError(
-            f"{type(agent).__name__} is no compiled LangGraph graph. Pass the name of an agent "
-            f"({', '.join(agents.names())}), or builder.compile()."
-        )
-    return agent
-
-
-def checked_workspace(workspace: str | os.PathLike[str]) -> Path:
-    """Give the folder.
-
-    Raises:
-        PathError: It is none.
-    """
-    path = Path(workspace).expanduser()
-    if not path.is_dir():
-        raise PathError(f"{str(path)!r} is not a folder. Create it, or name another workspace.")
-    return path.resolve()
-
-
-def _shown_model(model: str | BaseChatModel | None) -> str:
-    return explain(model).spec if model is None or isinstance(model, str) else model_name(model)
+def _legible(text: str) -> str:
+    """Replace what is no character: half a surrogate pair could be neither stored nor sent."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

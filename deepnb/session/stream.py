@@ -7,17 +7,17 @@ come back with its parent. Here each thing is said once.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command, Interrupt, Overwrite
 
 from deepnb.events import short
 from deepnb.middleware.diffs import diff
-from deepnb.models.prices import stream_name, stream_price
+from deepnb.models.cassette.masking import mask
+from deepnb.session.words import Words, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 MODES = ["messages", "updates", "tasks", "tools", "checkpoints"]
 Namespace = tuple[str, ...]
 
-_TICK = 0.025
-"""Seconds that tokens are gathered for: nobody reads faster, and each event has its price."""
+_LONGEST_TODO = 2_000
 
 
 @dataclass
@@ -42,15 +41,6 @@ class Scope:
     parent: str = ""
     call: str = ""
     since: float = field(default_factory=time.monotonic)
-
-
-@dataclass
-class _Usage:
-    model: str
-    metadata: Mapping[str, Any]
-    node: str
-    tokens_in: int | None = None
-    tokens_out: int | None = None
 
 
 class Translator:
@@ -69,29 +59,23 @@ class Translator:
         self._calls: dict[str, dict[str, Any]] = {}  # the tool call of a task
         self._began: dict[str, float] = {}  # tasks and tool calls, by id
         self._told: set[tuple[Kind, Namespace, str]] = set()
-        self._usage: dict[Namespace, dict[str, _Usage]] = {}
         self._files: dict[str, str] = {}
         self._todos: dict[Namespace, Any] = {}
         self._held: list[Callable[[], Event]] = []
-        self._text: tuple[Kind, Namespace, str, str] | None = None
-        self._gathered: list[str] = []
-        self._reasoning: dict[str, list[str]] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self.partial: dict[str, list[str]] = {}
-        """Text of the root's messages that are not complete, by message."""
+        self._words = Words(self._tell_words)
         self.outputs: dict[str, Any] = {}
         """What the root's tools have given since the last checkpoint, by call."""
         self.step: int | None = None
         self.checkpoint = ""
-        self._ended: set[str] = set()
-        self.last_nodes: set[str] = set()
-        """The nodes of the root graph that the last checkpoint is the result of."""
+        self._ended: dict[str, str] = {}
+        self.last_tasks: dict[str, str] = {}
+        """The root's tasks that the last checkpoint is the result of: their nodes, by namespace."""
         self._questions: dict[str, tuple[Interrupt, Scope]] = {}
 
     def feed(self, namespace: Namespace, mode: str, chunk: Any) -> None:
         """Take one chunk of `astream(stream_mode=MODES, subgraphs=True)`."""
         if mode == "messages":
-            self._message(namespace, *chunk)
+            self._words.add(namespace, *chunk)
         elif mode == "tasks":
             self._task(namespace, chunk)
         elif mode == "tools":
@@ -99,22 +83,28 @@ class Translator:
         elif mode == "updates":
             self._updates(namespace, chunk)
         elif mode == "checkpoints" and not namespace:
-            self.step = chunk["metadata"]["step"]
-            self.checkpoint = chunk["config"]["configurable"]["checkpoint_id"]
-            self.last_nodes, self._ended = self._ended, set()
+            self._checkpoint(chunk["config"]["configurable"]["checkpoint_id"], chunk["metadata"])
+
+    def _checkpoint(self, identity: str, metadata: Mapping[str, Any]) -> None:
+        if identity != self.checkpoint:  # else a stream only says where it begins
+            self.step, self.checkpoint = metadata["step"], identity
+            self.last_tasks, self._ended = self._ended, {}
             self.outputs.clear()
 
     def finish(self) -> None:
         """Say what was held back: the stream has ended."""
-        self._flush_text()
-        for namespace in list(self._usage):
-            self._flush_usage(namespace)
+        self._words.finish()
         self._release()
 
     def break_off(self) -> None:
         """Drop what was held back: the stream has broken off, and no checkpoint has it."""
         self._held.clear()
         self.finish()
+
+    @property
+    def partial(self) -> dict[str, str]:
+        """Text of the root's messages that are not complete, by message."""
+        return {identity: "".join(words) for identity, words in self._words.partial.items()}
 
     @property
     def is_nested(self) -> bool:
@@ -128,13 +118,16 @@ class Translator:
 
     def say(self, kind: Kind, namespace: Namespace = (), **fields: Any) -> Event:
         """Append an event of the agent at `namespace`."""
-        self._flush_text()
+        self._words.flush()
         return self._append(kind, self._scope(namespace), **fields)
 
     def say_as(self, scope: Scope, kind: Kind, **fields: Any) -> Event:
         """Append an event of a certain agent."""
-        self._flush_text()
+        self._words.flush()
         return self._append(kind, scope, **fields)
+
+    def _tell_words(self, kind: Kind, namespace: Namespace, **fields: Any) -> None:
+        self._append(kind, self._scope(namespace), **fields)
 
     def _append(self, kind: Kind, scope: Scope, **fields: Any) -> Event:
         fields = {"step": self.step, "checkpoint": self.checkpoint, **fields}
@@ -146,74 +139,6 @@ class Translator:
             call=scope.call,
             **fields,
         )
-
-    # Text
-
-    def _message(
-        self, namespace: Namespace, message: BaseMessage, metadata: Mapping[str, Any]
-    ) -> None:
-        if not isinstance(message, AIMessage):
-            return
-        node = str(metadata.get("langgraph_node", ""))
-        if "ls_model_type" in metadata or message.usage_metadata:  # else a node has made it up
-            self._count(namespace, message, metadata, node)
-        if metadata.get("lc_source") == "summarization":
-            return  # a note from the agent to itself
-        if not isinstance(message, AIMessageChunk) and message.id in self.partial:
-            return  # the whole of what has been streamed
-        thought, text = _parts(message)
-        identity = str(message.id)
-        if thought:
-            self._reasoning.setdefault(identity, []).append(thought)
-            self._gather("reasoning", namespace, identity, node, thought)
-        if text:
-            if not namespace:
-                self.partial.setdefault(identity, []).append(text)
-            self._gather("token", namespace, identity, node, text)
-
-    def _gather(
-        self, kind: Kind, namespace: Namespace, identity: str, node: str, text: str
-    ) -> None:
-        if self._text != (kind, namespace, identity, node):
-            self._flush_text()
-            self._text = (kind, namespace, identity, node)
-        self._gathered.append(text)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_TICK, self._flush_text)
-
-    def _flush_text(self) -> None:
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
-        if self._text and self._gathered:
-            kind, namespace, identity, node = self._text
-            data = {"id": identity, "text": "".join(self._gathered)}
-            self._gathered = []
-            self._append(kind, self._scope(namespace), node=node, data=data)
-
-    def _count(
-        self, namespace: Namespace, message: AIMessage, metadata: Mapping[str, Any], node: str
-    ) -> None:
-        calls = self._usage.setdefault(namespace, {})
-        usage = calls.get(str(message.id))
-        if usage is None:
-            usage = calls[str(message.id)] = _Usage(stream_name(metadata), metadata, node)
-        if counted := message.usage_metadata:
-            usage.tokens_in = (usage.tokens_in or 0) + counted["input_tokens"]
-            usage.tokens_out = (usage.tokens_out or 0) + counted["output_tokens"]
-
-    def _flush_usage(self, namespace: Namespace) -> None:
-        for identity, usage in self._usage.pop(namespace, {}).items():
-            known = usage.tokens_in is not None
-            cost = stream_price(usage.metadata, usage.tokens_in or 0, usage.tokens_out or 0)
-            data = {
-                "id": identity,
-                "model": usage.model,
-                "tokens_in": usage.tokens_in,
-                "tokens_out": usage.tokens_out,
-                "cost": cost if known or cost == 0 else None,
-            }
-            self.say("usage", namespace, node=usage.node, name=usage.model, data=data)
 
     # Nodes and subagents
 
@@ -229,18 +154,19 @@ class Translator:
             self._end_task(namespace, task)
 
     def _end_task(self, namespace: Namespace, task: Mapping[str, Any]) -> None:
-        self._flush_usage(namespace)
+        self._words.count(namespace)
         seconds = time.monotonic() - self._began.pop(task["id"], time.monotonic())
-        if not namespace:
-            self._ended.add(task["name"])
-        below = (*namespace, f"{task['name']}:{task['id']}")
+        place = f"{task['name']}:{task['id']}"
+        below = (*namespace, place)
         if task.get("interrupts"):
             return  # it will go on
+        if not namespace:
+            self._ended[place] = task["name"]
         if below in self._scopes:
             self._end_subagent(below, task)
         error = task.get("error")
         if error or task.get("result") or "." not in task["name"]:  # a hook that did nothing
-            data = {"seconds": seconds, **({"error": short(str(error))} if error else {})}
+            data = {"seconds": seconds, **({"error": short(mask(str(error)))} if error else {})}
             self.say("node", namespace, node=task["name"], name=task["name"], data=data)
 
     def _scope(self, namespace: Namespace, metadata: Mapping[str, Any] | None = None) -> Scope:
@@ -269,7 +195,7 @@ class Translator:
             self._leave(namespace, status)
 
     def _leave(self, namespace: Namespace, status: str) -> None:
-        self._flush_text()
+        self._words.flush()
         inner = [key for key in self._scopes if key[: len(namespace)] == namespace]
         for key in sorted(inner, key=len, reverse=True):
             scope = self._scopes.pop(key)
@@ -341,8 +267,6 @@ class Translator:
             if isinstance(message, ToolMessage):
                 self._tool_message(namespace, message)
             elif isinstance(message, AIMessage):
-                for call in message.tool_calls:
-                    self._calls.setdefault(str(call["id"]), dict(call))
                 self._said(namespace, node, message)
         if isinstance(todos := change.get("todos"), list):
             self._plan(namespace, node, todos)
@@ -369,19 +293,23 @@ class Translator:
 
     def _said(self, namespace: Namespace, node: str, message: AIMessage) -> None:
         identity = str(message.id)
-        self.partial.pop(identity, None)
+        thought = self._words.complete(identity)
         if message.id and not self._is_new("message", namespace, identity):
             return  # a node may give back more than it has added
-        _, text = _parts(message)
+        for call in message.tool_calls:
+            self._calls[str(call["id"])] = dict(call)
+            for kind in ("tool_call", "tool_result"):  # some models use an id again
+                self._told.discard((kind, namespace, str(call["id"])))
+        _, text = parts_of(message)
         data = {"id": identity, "role": "assistant", "text": text}
-        if thought := "".join(self._reasoning.pop(identity, [])):
+        if thought:
             data["reasoning"] = thought
         if not text and not thought:
             return
         if namespace:
             self.say("message", namespace, node=node, data=data)
         else:
-            self._flush_text()
+            self._words.flush()
             self._hold(node, data)
 
     def hold(self, kind: Kind, **data: Any) -> None:
@@ -404,7 +332,8 @@ class Translator:
         if todos != self._todos.get(namespace):
             self._todos[namespace] = todos
             by = self._scope(namespace).agent
-            self.say("todos", namespace, node=node, data={"todos": short(todos, 2_000), "by": by})
+            data = {"todos": shown_plan(todos), "by": by}
+            self.say("todos", namespace, node=node, data=data)
 
     def _file(self, namespace: Namespace, node: str, path: str, content: str | None) -> None:
         before = self._files.get(path)
@@ -437,18 +366,6 @@ class Translator:
         for path, file in files.items() if isinstance(files, dict) else ():
             if (content := _content(file)) is not None:
                 self._files[str(path)] = content
-
-
-def _parts(message: AIMessage) -> tuple[str, str]:
-    """Give what a message thinks and what it says."""
-    if isinstance(message.content, str) and not message.additional_kwargs:
-        return "", message.content  # most tokens by far
-    thoughts = [
-        str(block.get("reasoning", ""))
-        for block in message.content_blocks
-        if block["type"] == "reasoning"
-    ]
-    return "".join(thoughts), str(message.text)
 
 
 def _tool_call(given: Any) -> dict[str, Any] | None:
@@ -487,6 +404,11 @@ def _tool_messages(output: Any) -> Iterator[ToolMessage]:
             yield from _tool_messages(part)
     elif isinstance(output, dict):
         yield from _tool_messages(output.get("messages"))
+
+
+def shown_plan(todos: list[Any]) -> Any:
+    """Give a todo list as the log has it."""
+    return short(todos, _LONGEST_TODO)
 
 
 def _content(file: Any) -> str | None:

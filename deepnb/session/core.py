@@ -1,0 +1,182 @@
+"""What a session is made of, put together and taken apart again."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from deepnb import agents
+from deepnb.errors import PathError, SessionError, ThreadError
+from deepnb.middleware.budget import Budget
+from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
+from deepnb.middleware.supervision import Supervisor
+from deepnb.models import explain
+from deepnb.models.prices import model_name
+from deepnb.record import Record, ThreadFolder
+from deepnb.record.database import explain as explain_sqlite
+from deepnb.record.record import IN_RUN as RECORD
+from deepnb.session.engine import Engine
+from deepnb.session.graph import ThreadGraph
+from deepnb.session.loop import Loop
+from deepnb.session.questions import Policy
+from deepnb.session.restore import BRANCHED, CUT_OFF, restore
+from deepnb.session.secrets import Secrets
+
+if TYPE_CHECKING:
+    import os
+
+    from langchain_core.language_models import BaseChatModel
+
+    from deepnb.session.graph import Graph, Past
+    from deepnb.session.questions import Respond
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make a session; the fields are `Session`'s arguments."""
+
+    agent: str | Graph
+    model: str | BaseChatModel | None
+    workspace: str | os.PathLike[str]
+    thread: str
+    persist: bool
+    respond: Respond
+    tool_timeout: float | None
+    subagent_timeout: float | None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def for_branch(self, thread: str) -> Self:
+        """Give the recipe for a branch, which has a budget of its own."""
+        options = dict(self.options)
+        if isinstance(budget := options.get("budget"), Budget):
+            options["budget"] = budget.twin()
+        return replace(self, thread=thread, options=options)
+
+    def graph(self, workspace: Path) -> Graph:
+        """Build the graph.
+
+        Raises:
+            AgentError: No agent is called so, or it takes no such option.
+            SessionError: What was given is no graph, or has options that are for agents by name.
+        """
+        if isinstance(self.agent, str):
+            return agents.get(self.agent, model=self.model, workspace=workspace, **self.options)
+        given = [*self.options, *(["model"] if self.model is not None else [])]
+        if given:
+            raise SessionError(f"{given[0]}= is for agents by name; a graph is made with its own.")
+        if not hasattr(self.agent, "astream") or not hasattr(self.agent, "checkpointer"):
+            raise SessionError(
+                f"{type(self.agent).__name__} is no compiled LangGraph graph. Pass the name of an "
+                f"agent ({', '.join(agents.names())}), or builder.compile()."
+            )
+        return self.agent
+
+    @property
+    def shown_model(self) -> str:
+        """The name of the model; empty for a graph, which may have any number of them."""
+        if not isinstance(self.agent, str):
+            return ""
+        if self.model is None or isinstance(self.model, str):
+            return explain(self.model).spec
+        return model_name(self.model)
+
+
+@dataclass(frozen=True)
+class Heritage:
+    """What a branch begins with."""
+
+    past: Past
+    record: Record
+    events: int
+    origin: str
+
+
+class Core:
+    """The parts of an open session: its folder, record, graph, engine and the loop they run on.
+
+    Args:
+        recipe: What to make.
+        heritage: What a new thread begins with.
+
+    Raises:
+        ThreadError: The thread cannot be opened; the message says why and what to do.
+    """
+
+    def __init__(self, recipe: Recipe, heritage: Heritage | None = None) -> None:
+        self.recipe = recipe
+        self.workspace = checked_workspace(recipe.workspace)
+        policy = Policy(recipe.respond)
+        graph = recipe.graph(self.workspace)
+        self.agent = recipe.agent if isinstance(recipe.agent, str) else str(graph.name)
+        self.folder = ThreadFolder(self.workspace, recipe.thread) if recipe.persist else None
+        self._graph_is_open = False
+        if self.folder:
+            self.folder.lock(is_new=heritage is not None)
+        self.loop = Loop(f"deepnb {recipe.thread}")
+        self.record: Record | None = None
+        try:
+            secrets = Secrets(recipe.model)
+            self.record = Record(self.folder.record if self.folder else None, secrets.mask)
+            self.supervisor = Supervisor(self.record, recipe.tool_timeout, recipe.subagent_timeout)
+            in_run = {RECORD: self.record, SUPERVISOR: self.supervisor}
+            known = self._checked_about(self.record.about)
+            self.graph = ThreadGraph(graph, known.get("thread", recipe.thread), secrets, in_run)
+            self.engine = Engine(self.graph, self.record, self.supervisor, policy, self.agent)
+            budget = recipe.options.get("budget")
+            if self.folder and isinstance(budget, Budget):
+                budget.keep_in(self.folder.budget)
+            self.loop.wait(self._start(self.record, heritage))
+            if self.folder:
+                self.folder.complete()
+        except BaseException:
+            self.close()
+            raise
+
+    def _checked_about(self, about: dict[str, str]) -> dict[str, str]:
+        """Refuse a thread of another agent, which would take its questions for its own."""
+        if (other := about.get("agent", self.agent)) != self.agent:
+            raise ThreadError(
+                f"The thread {self.recipe.thread!r} is the agent {other!r}'s. Open it with that "
+                f"one, or use another thread, for example thread={self.agent + '-1'!r}."
+            )
+        return about
+
+    async def _start(self, record: Record, heritage: Heritage | None) -> None:
+        # The name it was made under is that of its checkpoints, also if its folder was renamed.
+        made_as = {"thread": self.recipe.thread, **record.about}["thread"]
+        facts = {"thread": made_as, "agent": self.agent, "model": self.recipe.shown_model}
+        record.note(facts)
+        try:
+            await self.graph.open(self.folder.checkpoints if self.folder else None)
+            self._graph_is_open = True
+            if heritage:
+                await self.graph.write_past(heritage.past)
+                record.copy_from(heritage.record, heritage.events)
+                record.note({"forked from": heritage.origin})
+            await restore(self.engine, BRANCHED if heritage else CUT_OFF)
+        except sqlite3.Error as error:
+            raise explain_sqlite(error, "The thread's checkpoints") from error
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._graph_is_open:
+            self.loop.wait(self.graph.close())
+        if self.record:
+            self.record.close()
+        self.loop.close()
+        if self.folder:
+            self.folder.unlock()
+
+
+def checked_workspace(workspace: str | os.PathLike[str]) -> Path:
+    """Give the folder.
+
+    Raises:
+        PathError: It is none.
+    """
+    path = Path(workspace).expanduser()
+    if not path.is_dir():
+        raise PathError(f"{str(path)!r} is not a folder. Create it, or name another workspace.")
+    return path.resolve()

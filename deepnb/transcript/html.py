@@ -1,0 +1,154 @@
+"""A conversation as one page that needs nothing else: no script, no font, no network.
+
+Its policy says so to the browser as well: even if something got past the escaping, nothing but
+this page's own style sheet would take effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deepnb.transcript.legible import legible, one_line
+from deepnb.transcript.prose import diff_html, render
+from deepnb.transcript.questions import as_text
+from deepnb.transcript.rows import (
+    Checklist,
+    Code,
+    Fields,
+    Prose,
+    Row,
+    summary,
+    turn_answer,
+    turn_rows,
+)
+from deepnb.transcript.wording import (
+    SHORTENED,
+    STATUS,
+    TONES,
+    explanation,
+    facts,
+    moment,
+    number_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deepnb.transcript.rows import Block
+    from deepnb.transcript.steps import Turn
+
+
+def to_html(turns: Sequence[Turn], title: str) -> str:
+    """Write a conversation as a page."""
+    style = beside("look.css", "page.css")
+    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    name = escape(one_line(legible(title)))
+    about = [number_of(len(turns), "question"), moment(turns[0].when) if turns else "", SHORTENED]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="deepnb">\n'
+        f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n{beside('icons.svg')}"
+        f'<main class="dnt">\n<header class="dnt-head"><h1>{name}</h1>'
+        f"<p>{escape(' · '.join(filter(None, about)))}</p></header>\n"
+        f"{''.join(map(_turn, turns))}</main>\n</body>\n</html>\n"
+    )
+
+
+@cache
+def beside(*names: str) -> str:
+    """The texts of files that lie beside this module, one behind the other."""
+    return "".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
+
+
+def _icon(name: str, more: str = "") -> str:
+    return f'<svg class="dnt-i{more}" aria-hidden="true"><use href="#dnt-{name}"/></svg>'
+
+
+def _turn(turn: Turn) -> str:
+    asked = escape(turn.question.strip() or "Without a question")
+    shown = turn_rows(turn)
+    parts = [f'<div class="dnt-user"><h2>{asked}</h2><time>{moment(turn.when)}</time></div>']
+    if shown:
+        parts.append(
+            f'<details class="dnt-all" open><summary>{summary(turn, shown)}'
+            f"{_icon('chev', ' dnt-chev')}</summary>{_steps(shown)}</details>"
+        )
+    if answer := turn_answer(turn):
+        parts.append(_prose(answer))
+    if why := explanation(turn):
+        parts.append(f'<p class="dnt-why">{escape(why)}</p>')
+    return f'<section class="dnt-turn">{"".join(parts)}{_facts(turn)}</section>\n'
+
+
+def _facts(turn: Turn) -> str:
+    icon = _icon("running" if turn.status == "queued" else turn.status)
+    _, *others = facts(turn)
+    status = f'<span class="dnt-{TONES[turn.status]}">{icon}{STATUS[turn.status]}</span>'
+    return (
+        f'<p class="dnt-facts">{status}{"".join(f"<span>{escape(o)}</span>" for o in others)}</p>'
+    )
+
+
+def _steps(shown: Iterable[Row | Prose]) -> str:
+    items = (
+        f'<li class="dnt-said">{_prose(row)}</li>' if isinstance(row, Prose) else _step(row)
+        for row in shown
+    )
+    return f'<ol class="dnt-steps">{"".join(items)}</ol>'
+
+
+def _step(row: Row) -> str:
+    mono = ' class="dnt-mono"' if row.icon == "tool" else ""
+    line = (
+        f"{_icon(row.icon)}<b{mono}>{escape(row.title)}</b>"
+        f'<span class="dnt-cut">{escape(row.object)}</span>'
+        f'<span class="dnt-meta">{escape(row.outcome)}</span>'
+    )
+    tone = f' data-tone="{row.tone}"' if row.tone else ""
+    if not row.more:
+        return f'<li class="dnt-step"{tone}><div class="dnt-row"{tone}>{line}</div></li>'
+    is_open = " open" if row.tone in {"ask", "bad"} else ""
+    return (
+        f'<li class="dnt-step"{tone}><details{is_open}><summary class="dnt-row"{tone}>{line}'
+        f"{_icon('chev', ' dnt-chev')}</summary>"
+        f'<div class="dnt-more">{"".join(map(_block, row.more))}</div></details></li>'
+    )
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Prose):
+        return _prose(block)
+    if isinstance(block, Fields):
+        pairs = (
+            f"<dt>{escape(name)}</dt><dd>{escape(as_text(value))}</dd>"
+            for name, value in block.values.items()
+        )
+        return f'<dl class="dnt-args">{"".join(pairs)}</dl>'
+    if isinstance(block, Code):
+        if block.language == "diff":
+            return diff_html(block.text)
+        return f'<pre class="dnt-code">{escape(block.text)}</pre>'
+    if isinstance(block, Checklist):
+        return f'<ul class="dnt-todos">{"".join(_todo(c, s) for c, s in block.items)}</ul>'
+    return _steps(block.rows)
+
+
+def _todo(content: str, status: str) -> str:
+    state = escape(status.replace("_", " "))
+    return (
+        f'<li data-status="{escape(status)}"><span class="dnt-ring"></span><span>'
+        f'{escape(content)}<span class="dnt-sr"> ({state})</span></span></li>'
+    )
+
+
+def _prose(prose: Prose) -> str:
+    note = f'<p class="dnt-note">{escape(prose.note)}</p>' if prose.note else ""
+    return f'<div class="dnt-prose">{render(prose.text)}{note}</div>'
