@@ -177,7 +177,7 @@ def test_two_traces_can_be_put_together_and_filtered():
 @pytest.mark.parametrize(
     ("kind", "data", "expected"),
     [
-        ("queued", {"text": "And then?"}, "for the next run: And then?"),
+        ("queued", {"text": "And then?"}, "asked: And then?"),
         ("queued", {"text": "Only 2020", "steer": True}, "for the next step: Only 2020"),
         ("run_started", {"text": "Why?"}, "Why?"),
         ("run_started", {"text": "Why?", "resumed": True}, "resumed: Why?"),
@@ -302,6 +302,7 @@ HOSTILE = [
     {},
     {"type": 5, "action_requests": [{"name": ["x"], "args": [1]}, 3], "tool": {"a": 1}},
     {"type": "budget_exhausted", "spent": "lots", "limit": None},
+    {"action_requests": [{"name": f"tool_{n}", "args": {}} for n in range(100)]},
     {"decisions": [{"type": []}, {"message": ["\x1b"]}], "selected": 5},
     {1: 2, None: {"\x1b": DEEP}, (1, 2): 3},
     DEEP,
@@ -648,13 +649,13 @@ TWO = {
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (APPROVAL, ("tool_approval", "write_file", "Allow write_file /workspace/a.md?")),
+        (APPROVAL, ("tool_approval", "write_file", "Approve write_file /workspace/a.md?")),
         (
             TWO,
             (
                 "tool_approval",
                 "write_file, edit_file",
-                "Allow write_file /a.md, edit_file /b.md, write_file /c.md?",
+                "Approve write_file /a.md, edit_file /b.md, write_file /c.md?",
             ),
         ),
         (
@@ -668,6 +669,10 @@ TWO = {
         (
             {"type": "budget_exhausted", "unit": "usd", "limit": 1.5, "spent": 1.5004},
             ("budget_exhausted", "", "1.5004 of 1.5 usd are spent. Raise the limit?"),
+        ),
+        (
+            {"type": "budget_exhausted", "unit": "usd", "limit": 0.00001, "spent": 0.5},
+            ("budget_exhausted", "", "0.5 of 0 usd are spent. Raise the limit?"),
         ),
         (
             {"type": "budget_exhausted", "unit": "calls", "limit": 1200.0, "spent": 1200},

@@ -21,6 +21,7 @@ ROOMS = [
     "samples",
     "record",
     "frames",
+    "summaries",
     "interrupts",
     "events",
     "keywords",
