@@ -500,11 +500,10 @@ async def test_one_subagent_is_stopped_alone(tmp_path):
         a, b = sorted(k.supervisor.running, key=lambda each: each.name)
         assert (a.id, a.name, a.description) == ("call_0_0", "a", "for a")
         assert (a.caller, a.parent) == ("deep", "")
-        assert k.supervisor.stop(a.id)
+        k.supervisor.stop(a)
         await until_true(lambda: a not in k.supervisor.running)
         assert k.supervisor.running == [b]
         assert "no more ever" in effects(tmp_path)
-        assert not k.supervisor.stop(a.id)
         gate.set()
         assert (await run)["messages"][-1].text == "done"
         assert "Subagent a was stopped by the person." in k.heard[0].text

@@ -191,6 +191,7 @@ class Once:
 
     def _end(self, result: Result) -> Result:
         """Note what a call has given; what cannot be noted counts as cut off."""
+        result = keepable(result)
         with suppress(Exception):  # whatever a tool may give, and whatever a disk may say
             kind, data = _SERIALIZER.dumps_typed(result)
             self._record.end_call(self._key, kind.encode() + b" " + data)

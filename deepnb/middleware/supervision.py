@@ -67,6 +67,11 @@ class Running:
     caller: str
     parent: str
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """What tells it from others: models number their calls alike."""
+        return self.parent, self.id
+
 
 _enclosing: ContextVar[Running | None] = ContextVar("deepnb_subagent", default=None)
 
@@ -98,32 +103,30 @@ class Supervisor:
         self.step: int | None = None
         self.checkpoint = ""
         self._clocks: dict[Running, asyncio.Timeout] = {}
-        self._stopped: set[str] = set()  # by call, until the caller has read it
+        self._stopped: set[tuple[str, str]] = set()  # by place, until the caller has read it
 
     @property
     def running(self) -> list[Running]:
         """The subagents under way, oldest first."""
         return list(self._clocks)
 
-    def stop(self, call_id: str) -> bool:
+    def stop(self, subagent: Running) -> None:
         """Stop one subagent; its caller reads that it was stopped, and all else goes on.
 
-        One that waits for a person is stopped when it would go on. Call it on the event loop of
-        the run.
+        Call it on the event loop of the run.
+        """
+        self._stopped.add(subagent.place)
+        with suppress(KeyError, RuntimeError):  # it has ended, or its time is up anyway
+            self._clocks[subagent].reschedule(asyncio.get_running_loop().time())
+
+    def stop_waiting(self, parent: str, call: str) -> None:
+        """Stop a subagent that waits for a person, as soon as it would go on.
 
         Args:
-            call_id: The tool call that started it.
-
-        Returns:
-            Whether it is under way now.
+            parent: Id of the call that started its caller; empty for the session's own agent.
+            call: Id of the call that started it.
         """
-        now = asyncio.get_running_loop().time()
-        found = [each for each in self._clocks if each.id == call_id]
-        self._stopped.add(call_id)
-        for subagent in found:
-            with suppress(RuntimeError):  # its time is up anyway, and it is ending
-                self._clocks[subagent].reschedule(now)
-        return bool(found)
+        self._stopped.add((parent, call))
 
     async def in_time(self, request: ToolCallRequest, handler: Handler) -> Result:
         """Make a call, for as long as it may take.
@@ -136,7 +139,7 @@ class Supervisor:
         try:
             async with asyncio.timeout(limit) as clock:
                 with self._under_way(subagent, clock):
-                    if subagent is None or subagent.id not in self._stopped:
+                    if subagent is None or subagent.place not in self._stopped:
                         return await handler(request)
         except TimeoutError:
             if not clock.expired():
@@ -152,8 +155,8 @@ class Supervisor:
                 f"{call['name']} was given up after {limit:g} seconds. It may still take effect: "
                 "check that before you call it again, and then ask for less at once.",
             )
-        if subagent.id in self._stopped:
-            self._stopped.discard(subagent.id)
+        if subagent.place in self._stopped:
+            self._stopped.discard(subagent.place)
             return failure(
                 call,
                 f"Subagent {subagent.name} was stopped by the person. Go on without what it was "

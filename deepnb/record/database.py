@@ -104,6 +104,10 @@ class Database:
         with self._lock:
             self._db.close()
 
+    def damaged(self, error: Exception) -> DamagedThreadError:
+        """Make the error that what is in the file makes no sense."""
+        return damaged(self._name, error)
+
     @contextmanager
     def explained(self) -> Iterator[None]:
         """Turn SQLite's errors into ones that say what to do."""
@@ -127,6 +131,11 @@ _MOVE_AWAY = (
 )
 
 
+def damaged(name: str, error: Exception) -> DamagedThreadError:
+    """Make the error that something cannot be read."""
+    return DamagedThreadError(f"{name} cannot be read ({error}). {_MOVE_AWAY}")
+
+
 def explain(error: sqlite3.Error, name: str) -> ThreadError:
     """Say what an error of SQLite's means for a thread."""
     text = str(error)
@@ -140,4 +149,4 @@ def explain(error: sqlite3.Error, name: str) -> ThreadError:
             f"{name} cannot be written ({text}). Make its folder writable, choose another "
             "workspace, or pass persist=False to keep the thread in memory."
         )
-    return DamagedThreadError(f"{name} cannot be read ({text}). {_MOVE_AWAY}")
+    return damaged(name, error)

@@ -48,9 +48,9 @@ class Log:
 
     def load(self) -> None:
         """Read what is on disk."""
-        rows = self._db.rows("SELECT seq, kind, body FROM event ORDER BY seq")
+        events = read(self._db)
         with self._lock:
-            self._events = [event_of(*row) for row in rows]
+            self._events = events
 
     def append(self, kind: Kind, *, data: dict[str, Any], **fields: Any) -> Event:
         """Add an event; the fields are those of `Event`."""
@@ -122,7 +122,23 @@ def body_of(event: Event) -> str:
     return json.dumps([event.time, *event[3:]], default=str)
 
 
-def event_of(seq: int, kind: Kind, body: str) -> Event:
-    """Make an event of a row."""
-    moment, *rest = json.loads(body)
-    return Event(seq, moment, kind, *rest)
+def read(database: Database, query: str = "SELECT * FROM event ORDER BY seq") -> list[Event]:
+    """Read events.
+
+    Raises:
+        DamagedThreadError: What is there is no event.
+    """
+    rows = database.rows(query)
+    try:
+        return [_event(*row) for row in rows]
+    except (ValueError, TypeError) as error:
+        raise database.damaged(error) from error
+
+
+def _event(seq: int, kind: Kind, body: str) -> Event:
+    moment, *rest, data = json.loads(body)
+    if not isinstance(data, dict):
+        raise TypeError("an event has no data")
+    run, agent, parent, call, node, step, checkpoint, name = rest
+    place = (run, agent, parent, call, node, step, checkpoint, name)
+    return Event(seq, float(moment), kind, *place, data)

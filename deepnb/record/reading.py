@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from deepnb.errors import ThreadError
+from deepnb.errors import NewerThreadError, ThreadError
 from deepnb.record.database import Database
-from deepnb.record.log import event_of
+from deepnb.record.log import read
 from deepnb.record.thread import ThreadFolder, thread_folders
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def read_events(workspace: Path, thread: str) -> list[Event]:
         raise folder.unknown()
     database = Database(folder.record, read_only=True)
     try:
-        return [event_of(*row) for row in database.rows("SELECT * FROM event ORDER BY seq")]
+        return read(database)
     finally:
         database.close()
 
@@ -42,6 +41,8 @@ def _summary(folder: ThreadFolder) -> dict[str, Any]:
     row: dict[str, Any] = {"thread": folder.name, "updated": None, "size": folder.size}
     try:
         database = Database(folder.record, read_only=True)
+    except NewerThreadError:
+        return {**row, "status": "newer"}
     except ThreadError:
         return {**row, "status": "damaged"}
     try:
@@ -56,27 +57,26 @@ def _facts(database: Database, *, in_use: bool) -> dict[str, Any]:
     about = dict(database.rows("SELECT key, value FROM about"))
     asked = database.rows("SELECT count(*), min(position) FROM ask WHERE NOT steer")[0]
     first = database.rows("SELECT text FROM ask WHERE position = ?", (asked[1],))
-    last = database.rows("SELECT * FROM event ORDER BY seq DESC LIMIT 1")
+    last = read(database, "SELECT * FROM event ORDER BY seq DESC LIMIT 1")
     return {
         "agent": about.get("agent"),
         "status": _status(database, in_use=in_use),
         "question": first[0][0] if first else None,
         "runs": asked[0],
         "events": database.rows("SELECT count(*) FROM event")[0][0],
-        "updated": event_of(*last[0]).time if last else None,
+        "updated": last[0].time if last else None,
     }
 
 
 def _status(database: Database, *, in_use: bool) -> str:
-    ends = "SELECT kind, body FROM event WHERE kind IN ('run_started', 'run_ended')"
-    last = database.rows(f"{ends} ORDER BY seq DESC LIMIT 1")
+    ends = "SELECT * FROM event WHERE kind IN ('run_started', 'run_ended')"
+    last = read(database, f"{ends} ORDER BY seq DESC LIMIT 1")
     if not last:
         return "idle"
-    kind, body = last[0]
-    if kind == "run_ended":
-        return str(json.loads(body)[-1].get("status"))
+    if last[0].kind == "run_ended":
+        return str(last[0].data.get("status"))
     waiting: set[str] = set()
-    for kind, body in database.rows("SELECT kind, body FROM event WHERE kind LIKE 'interrupt_%'"):
-        identity = json.loads(body)[-1].get("id")
-        (waiting.add if kind == "interrupt_opened" else waiting.discard)(identity)
+    for event in read(database, "SELECT * FROM event WHERE kind LIKE 'interrupt_%' ORDER BY seq"):
+        change = waiting.add if event.kind == "interrupt_opened" else waiting.discard
+        change(str(event.data.get("id")))
     return "waiting" if waiting else "running" if in_use else "stopped"

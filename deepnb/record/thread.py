@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 FOLDER = ".deepnb"
 _LONGEST_NAME = 240  # bytes; file systems allow 255
 _PATIENCE = 0.5  # seconds: whoever only looks whether a thread is in use is done long before
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WHAT_TO_DO = (
     "Make the folder writable, choose another workspace, or pass persist=False to keep the thread "
     "in memory."
@@ -97,8 +99,9 @@ class ThreadFolder:
                 f"thread={self.name + '-2'!r}."
             ) from None
         except OSError as error:
+            what_to_do = "Free some disk space." if error.errno in _FULL else _WHAT_TO_DO
             raise StorageError(
-                f"{self.path} cannot be written ({error.strerror}). {_WHAT_TO_DO}"
+                f"{self.path} cannot be written ({error.strerror}). {what_to_do}"
             ) from error
         self._lock = lock
         if self._unfinished.exists():  # whoever began it has died

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from deepnb import agents
-from deepnb.errors import PathError, SessionError, ThreadError
+from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
 from deepnb.middleware.budget import Budget
 from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
 from deepnb.middleware.supervision import Supervisor
 from deepnb.models import explain
 from deepnb.models.prices import model_name
 from deepnb.record import Record, ThreadFolder
+from deepnb.record.database import damaged
 from deepnb.record.database import explain as explain_sqlite
 from deepnb.record.record import IN_RUN as RECORD
 from deepnb.session.engine import Engine
@@ -126,7 +127,7 @@ class Core:
             self.engine = Engine(self.graph, self.record, self.supervisor, policy, self.agent)
             budget = recipe.options.get("budget")
             if self.folder and isinstance(budget, Budget):
-                budget.keep_in(self.folder.budget)
+                _keep(budget, self.folder.budget)
             self.loop.wait(self._start(self.record, heritage))
             if self.folder:
                 self.folder.complete()
@@ -156,8 +157,12 @@ class Core:
                 record.copy_from(heritage.record, heritage.events)
                 record.note({"forked from": heritage.origin})
             await restore(self.engine, BRANCHED if heritage else CUT_OFF)
+        except DeepnbError:
+            raise
         except sqlite3.Error as error:
             raise explain_sqlite(error, "The thread's checkpoints") from error
+        except Exception as error:  # whatever LangGraph makes of bytes that are none of its own
+            raise damaged("The thread", error) from error
 
     def close(self) -> None:
         """Let go of everything."""
@@ -168,6 +173,13 @@ class Core:
         self.loop.close()
         if self.folder:
             self.folder.unlock()
+
+
+def _keep(budget: Budget, path: Path) -> None:
+    try:
+        budget.keep_in(path)
+    except sqlite3.Error as error:
+        raise explain_sqlite(error, str(path)) from error
 
 
 def checked_workspace(workspace: str | os.PathLike[str]) -> Path:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 STOPPED = "The person stopped the run; it may or may not have taken effect."
 LEFT = "The run before this one ended early; it may or may not have taken effect."
 BEFORE = "before"
-"""Under this name the record knows where the thread stood before the last run."""
+"""Under this name the record knows which run was begun last, and where the thread stood before."""
 NOT_STARTED = "the run before it did not end well"
 
 
@@ -145,6 +145,7 @@ class Engine:
 
     def stop_waiting(self, call: str) -> None:
         """Let a subagent that waits for a person be stopped, and the others go on."""
+        self._supervisor.stop_waiting(self._translator.caller_of(call), call)
         self.desk.pass_over(call)
         self.wake()
 
@@ -221,6 +222,7 @@ class Engine:
             raise self.record.log.failure
         state = await self.graph.state()
         self._translator.catch_up(state.values)
+        self._translator.finish()
         self._delivered(state)
         if state.interrupts:
             answers = await self._answers(state)
@@ -279,10 +281,10 @@ class Engine:
             state = await self.graph.state()
             self._translator.know(state)
         if not resuming:
-            self.record.note({BEFORE: checkpoint_of(state)})
+            self.record.note({BEFORE: f"{run.id} {checkpoint_of(state)}"})
         self.can_resume = False
         self.tell("run_started", text=run.question, resumed=resuming)
-        if not resuming or was_cut_at_input(state) or self.is_untouched(state):
+        if not resuming or was_cut_at_input(state) or self.is_untouched(run, state):
             if not self._is_told(run.id):
                 self._translator.hold("message", id=run.id, role="user", text=run.question)
             return _Move(_input(ask))
@@ -303,9 +305,10 @@ class Engine:
         events = self.record.log.since(0)
         return any(e.kind == "message" and e.data.get("id") == message for e in events)
 
-    def is_untouched(self, state: StateSnapshot) -> bool:
+    def is_untouched(self, run: Run, state: StateSnapshot) -> bool:
         """Whether the graph has not even taken the input of the last run."""
-        return self.record.about.get(BEFORE) == checkpoint_of(state)
+        begun, _, checkpoint = self.record.about.get(BEFORE, "").partition(" ")
+        return begun != run.id or checkpoint == checkpoint_of(state)
 
     async def _pump(self, move: _Move) -> bool:
         """Take the stream to its end; True if it was drained before the graph's."""
@@ -457,6 +460,7 @@ class Engine:
         for ended in self._waiting_for_end:
             ended.set_result(None)
         self._waiting_for_end.clear()
+        self._stoppable.reset()  # a stop that came while the run was ending is not for the next
 
     def drop_queue(self, reason: str) -> None:
         """End what is queued and was not started."""

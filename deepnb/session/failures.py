@@ -7,9 +7,12 @@ import sqlite3
 from langgraph.errors import GraphRecursionError
 
 from deepnb.errors import DeepnbError
+from deepnb.events import short
+from deepnb.middleware.diffs import visible
 from deepnb.models.cassette.masking import known_secrets, mask
 from deepnb.record.database import explain
 
+_LONGEST = 2_000
 _GO_ON = "session.resume() tries again from where it stopped; session.ask(...) starts afresh."
 
 
@@ -26,6 +29,8 @@ def described(error: BaseException) -> str:
     elif isinstance(error, DeepnbError):
         text = str(error)
     else:
-        text = f"{type(error).__name__}: {str(error).rstrip('.') or 'no details'}. {_GO_ON}"
+        # It may be a page of HTML, or hold what steers a terminal.
+        said = short(visible(" ".join(str(error).split())), _LONGEST).rstrip(".")
+        text = f"{type(error).__name__}: {said or 'no details'}. {_GO_ON}"
     masked: str = mask(text, known_secrets())
     return masked

@@ -128,6 +128,7 @@ class ThreadGraph:
             self._saver = _Saver(await connection, serde=MaskingSerializer(self._secrets))
             await self._saver.setup()
         except sqlite3.Error as error:
+            await connection.close()
             raise explain(error, str(path)) from error
         self.graph: Graph = self._bare.copy({"checkpointer": self._saver})
 

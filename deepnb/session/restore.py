@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from deepnb.session.engine import Engine
 
 CUT_OFF = "its kernel ended; session.resume() goes on"
+FORGOTTEN = (
+    "The checkpoints of this thread are gone: the conversation is shown, but the agent does not "
+    "remember it."
+)
 BRANCHED = "the branch begins here; session.resume() goes on as before, session.ask() otherwise"
 
 
@@ -35,11 +39,13 @@ async def restore(engine: Engine, cut_off: str = CUT_OFF) -> None:
         engine.take_up(run, state)
     _restore_questions(engine, events, state)
     _catch_up(engine, events, state)
+    if state.created_at is None and any(each.status == "done" for each in engine.runs.values()):
+        engine.tell("warning", text=FORGOTTEN)
     has_ended = run is not None and run.status in ("stopped", "failed")
     if run and engine.desk.open and not has_ended:
         engine.wait_again(run)
         return
-    never_begun = run is not None and engine.is_untouched(state)
+    never_begun = run is not None and engine.is_untouched(run, state)
     engine.can_resume = bool(engine.runs) and (never_begun or not is_at_rest(state))
     if has_ended:
         engine.current = None

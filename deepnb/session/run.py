@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from deepnb import transcript
 from deepnb.errors import RunError
+from deepnb.events import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Status = Literal["queued", "running", "waiting", "stopped", "failed", "done"]
 _UNDER_WAY = ("queued", "running")
+_TURN = 0.25  # seconds
 
 
 class Run:
@@ -67,7 +69,7 @@ class Run:
                 return self
             self._waiters.append(wake)
         try:
-            yield from settled.wait().__await__()
+            yield from _until(settled).__await__()
         finally:
             with self._changed:
                 if wake in self._waiters:
@@ -114,8 +116,15 @@ class Run:
         return transcript.turns(self._read())[-1]
 
     def __repr__(self) -> str:
-        reason = f" ({self.reason})" if self.reason else ""
+        reason = f" ({short(self.reason)})" if self.reason else ""
         return f"Run({self.question!r:.80}, {self.status}{reason})"
 
     def _repr_html_(self) -> str:
         return transcript.run_card(self._turn)
+
+
+async def _until(settled: asyncio.Event) -> None:
+    while not settled.is_set():
+        # A kernel notices that its cell is interrupted only when its loop turns.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(settled.wait(), _TURN)

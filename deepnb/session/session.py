@@ -210,17 +210,21 @@ class Session:
             self._loop.wait(self._engine.stop())
 
     async def _stop_subagent(self, subagent: str) -> None:
-        under_way = {one.id: one.name for one in self._core.supervisor.running}
-        waiting = {one.call: one.agent for one in self.questions if one.call}
-        known = under_way | waiting
-        found = [call for call, name in known.items() if subagent in (call, name)]
-        if len(found) != 1:
-            names = ", ".join(f"{name} ({call})" for call, name in known.items()) or "none"
-            many = "Several subagents are" if found else "No subagent is"
+        supervisor = self._core.supervisor
+        running = [one for one in supervisor.running if subagent in (one.id, one.name)]
+        # One that waits for a person has asked something, and is not under way meanwhile.
+        asking = {one.call: one.agent for one in self.questions if one.call}
+        waiting = [call for call, name in asking.items() if subagent in (call, name)]
+        if len(running) + len(waiting) != 1:
+            known = [(one.name, one.id) for one in supervisor.running]
+            known += [(name, call) for call, name in asking.items()]
+            names = ", ".join(f"{name} ({call})" for name, call in known) or "none"
+            many = "Several subagents are" if running or waiting else "No subagent is"
             raise SessionError(f"{many} called {subagent!r}. Running: {names}.")
-        self._core.supervisor.stop(found[0])
-        if found[0] not in under_way:
-            self._engine.stop_waiting(found[0])
+        if running:
+            supervisor.stop(running[0])
+        else:
+            self._engine.stop_waiting(waiting[0])
 
     def resume(self) -> Run:
         """Go on with a run that has failed, or was cut off when its kernel ended."""

@@ -71,6 +71,7 @@ class Translator:
         self.last_tasks: dict[str, str] = {}
         """The root's tasks that the last checkpoint is the result of: their nodes, by namespace."""
         self._questions: dict[str, tuple[Interrupt, Scope]] = {}
+        self._nameless = False  # whether the root has said something that has no id yet
 
     def feed(self, namespace: Namespace, mode: str, chunk: Any) -> None:
         """Take one chunk of `astream(stream_mode=MODES, subgraphs=True)`."""
@@ -83,11 +84,14 @@ class Translator:
         elif mode == "updates":
             self._updates(namespace, chunk)
         elif mode == "checkpoints" and not namespace:
-            self._checkpoint(chunk["config"]["configurable"]["checkpoint_id"], chunk["metadata"])
+            self._checkpoint(chunk)
 
-    def _checkpoint(self, identity: str, metadata: Mapping[str, Any]) -> None:
+    def _checkpoint(self, chunk: Mapping[str, Any]) -> None:
+        identity = chunk["config"]["configurable"]["checkpoint_id"]
         if identity != self.checkpoint:  # else a stream only says where it begins
-            self.step, self.checkpoint = metadata["step"], identity
+            self.step, self.checkpoint = chunk["metadata"]["step"], identity
+            if self._nameless:
+                self.catch_up(chunk["values"])
             self.last_tasks, self._ended = self._ended, {}
             self.outputs.clear()
 
@@ -105,6 +109,13 @@ class Translator:
     def partial(self) -> dict[str, str]:
         """Text of the root's messages that are not complete, by message."""
         return {identity: "".join(words) for identity, words in self._words.partial.items()}
+
+    def caller_of(self, call: str) -> str:
+        """Give the call that started the agent which made a call; empty for the root's."""
+        for namespace, scope in self._scopes.items():
+            if namespace and scope.call == call:
+                return self._scopes[namespace[:-1]].call if namespace[:-1] in self._scopes else ""
+        return ""
 
     @property
     def is_nested(self) -> bool:
@@ -210,7 +221,7 @@ class Translator:
         if event["event"] == "tool-started":
             self._call(namespace, identity, event["tool_name"], event.get("input"))
         elif event["event"] == "tool-error":
-            self._result(namespace, identity, "", event["message"], "error")
+            self._result(namespace, identity, "", mask(event["message"]), "error")
         elif event["event"] == "tool-finished":
             if not namespace:
                 self.outputs[identity] = event["output"]
@@ -280,7 +291,7 @@ class Translator:
         for message in messages_of(values):
             if isinstance(message, AIMessage):
                 self._said((), "", message)
-        self._release()
+        self._nameless = False
 
     def cut_off(self, messages: Iterable[BaseMessage]) -> None:
         """Tell what a thread was closed off with."""
@@ -294,7 +305,10 @@ class Translator:
     def _said(self, namespace: Namespace, node: str, message: AIMessage) -> None:
         identity = str(message.id)
         thought = self._words.complete(identity)
-        if message.id and not self._is_new("message", namespace, identity):
+        if not message.id and not namespace:
+            self._nameless = True  # the state will have it under an id
+            return
+        if not self._is_new("message", namespace, identity):
             return  # a node may give back more than it has added
         for call in message.tool_calls:
             self._calls[str(call["id"])] = dict(call)
