@@ -151,7 +151,8 @@ class ApprovalAnswer(Answer):
         """Decide about everything that was asked, in ways that were offered."""
         actions, reviews = request["action_requests"], request["review_configs"]
         if len(self.decisions) != len(actions):
-            raise ValueError(f"send {len(actions)} decisions, one for each action")
+            plural = "s" if len(actions) > 1 else ""
+            raise ValueError(f"send {len(actions)} decision{plural}, one for each action")
         for decision, action, review in zip(self.decisions, actions, reviews, strict=True):
             if decision.type not in review["allowed_decisions"]:
                 allowed = ", ".join(review["allowed_decisions"])

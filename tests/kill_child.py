@@ -7,9 +7,11 @@ what it is asked, and tells what its session shows at the beginning and at the e
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
+import sqlite3
 import time
 import traceback
 from collections import Counter
@@ -183,6 +185,8 @@ def noting(plan: Plan) -> StructuredTool:
 def kernel(plan: Plan, pipe: Connection) -> None:
     """Work on the thread, and report; whatever else it has to say is in the file `stderr`."""
     os.dup2(os.open(plan.home / "stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+    if plan.dies.startswith("statement"):
+        watch_storage(plan)
     try:
         work(plan, pipe.send)
     except BaseException:
@@ -226,6 +230,22 @@ def opened(plan: Plan, thread: str = THREAD) -> Session:
         subagents=[WRITER],
         budget=Budget(calls=1000),
     )
+
+
+def watch_storage(plan: Plan) -> None:
+    """Reach a moment with each statement that SQLite is given, whichever file it is for.
+
+    Between what is stored and what is not yet stored are the moments that are worth dying at, and
+    they are too short for a clock.
+    """
+    connect, numbers = sqlite3.connect, itertools.count(1)
+
+    def traced(*args, **options) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.set_trace_callback(lambda _: plan.reach(f"statement {next(numbers)}"))
+        return connection
+
+    sqlite3.connect = traced
 
 
 class Watch:

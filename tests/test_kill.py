@@ -125,7 +125,8 @@ def payments(ledger: Path) -> list[int]:
     if not ledger.exists():
         return []
     with closing(sqlite3.connect(ledger)) as db:
-        return [settled for (settled,) in db.execute("SELECT settled FROM entry")]
+        is_made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone()
+        return [row[0] for row in db.execute("SELECT settled FROM entry")] if is_made else []
 
 
 def conversation(messages: list[BaseMessage]) -> list[tuple[str, str]]:
@@ -148,7 +149,7 @@ def check_left_behind(disk: Disk) -> None:
     """Check what can be seen before anybody opens the thread again."""
     if disk.open_questions:
         assert disk.listed == "waiting"
-    elif any(event.kind == "run_started" for event in disk.log):
+    elif any(event.kind in ("run_started", "run_ended") for event in disk.log):
         assert disk.listed in ("stopped", "done")
     else:
         assert disk.listed in (None, "idle")

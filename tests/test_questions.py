@@ -85,7 +85,7 @@ def test_calls_of_one_turn_are_asked_at_once_and_each_gets_its_own_answer(opened
 def test_one_can_be_answered_while_the_others_stay_open(opened):
     _, session = scripted(opened, [where("Where?"), where("When?")], "thanks")
     run = ask(session)
-    first, second = session.questions
+    second, first = sorted(session.questions, key=lambda question: question.request["question"])
     session.respond(second.id, "now")
     settle(run)
     assert run.status == "waiting"

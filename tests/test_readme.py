@@ -19,8 +19,10 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "a reduction of 38 %" in printed
     assert "Create /workspace/pump.md" in printed
+    assert "waiting for approval of write_file" in printed
     assert "I have looked." in printed
     assert (tmp_path / "lake" / "pump.md").exists()
+    assert (tmp_path / "lake" / "cost.md").exists()
 
 
 def test_the_first_example_is_short():

@@ -466,11 +466,12 @@ def test_over_and_over(opened):
         lambda messages: "still here" if messages[-1].text == "and now?" else LONG, delay=0.002
     )
     session = opened("deep", model=model)
-    for pause in (0, 0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08):
+    for pause in (0, 0, 0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05) * 3:
         run = session.ask("go")
         time.sleep(pause)
         stop_soon(session)
-        assert run.status == "stopped"
+        assert run.status == session.status == "stopped"
+    assert ended(session) == [(run.id, "stopped") for run in session.runs]
     goes_on(session, model)
 
 

@@ -101,8 +101,7 @@ def fingerprint(path: Path) -> str | None:
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 
-_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
-_STARTED = time.time()
+_TEMPORARY = re.compile(r"\.([0-9]+)-[0-9a-f]{16}\.tmp")
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -113,7 +112,7 @@ def replace(path: Path, content: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = _mode_to_keep(path)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{os.getpid()}-{secrets.token_hex(8)}.tmp")
     # A secret stays one while it is copied; a new file gets what the umask allows.
     opener = partial(os.open, mode=0o666 if mode is None else 0o600)
     try:
@@ -131,11 +130,23 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a write has left behind whose process was killed: older than this one."""
+    """Remove what a write has left behind whose process was killed in the middle of it."""
     for left in folder.glob(".*.tmp"):
-        with suppress(OSError):
-            if _TEMPORARY.fullmatch(left.name) and left.stat().st_mtime < _STARTED:
-                left.unlink()
+        name = _TEMPORARY.fullmatch(left.name)
+        if name and _is_gone(int(name[1])):
+            left.unlink(missing_ok=True)
+
+
+def _is_gone(process: int) -> bool:
+    if os.name != "posix":
+        return False  # where to ask is to kill
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
 
 
 def _mode_to_keep(path: Path) -> int | None:

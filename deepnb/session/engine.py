@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -170,12 +171,13 @@ class Engine:
         run = self.runs[identity] = Run(identity, question, read)
         return run
 
-    def take_up(self, run: Run, state: StateSnapshot) -> None:
+    def take_up(self, run: Run, state: StateSnapshot | None = None) -> None:
         """Have what is told from now on belong to a run."""
         self.current = run
         self._supervisor.run = run.id
         self._translator = Translator(self.record.log, self.agent, run.id)
-        self._translator.know(state)
+        if state:
+            self._translator.know(state)
 
     def wait_again(self, run: Run) -> None:
         """Go on waiting with a run that waited for a person when its kernel ended."""
@@ -264,31 +266,32 @@ class Engine:
     async def _beginning(self, run: Run) -> _Move:
         """Begin, or resume."""
         resuming, self._resuming = self._resuming, False
+        # Nothing is awaited up to here: a stop is for this run from now on.
+        self.take_up(run)
         self._began = time.monotonic()
         self.desk.forget_sent()
-        state = await self.graph.state()
-        self.take_up(run, state)
-        run.move("running")
-        ask = next(
-            ask for ask in self.record.asks("queued", "started", "ended") if ask.id == run.id
-        )
         if not resuming:
             self._give_up_earlier()
         self.record.move_ask(run.id, "started")
+        run.move("running")
+        ask = next(ask for ask in self.record.asks("started") if ask.id == run.id)
+        state = await self.graph.state()
+        self._translator.know(state)
         if not resuming and (not is_at_rest(state) or unanswered(state.values)):
             self.desk.withdraw()
             await self.graph.close_off(LEFT, Unsaved(said=self._lost_question(run, state)))
             state = await self.graph.state()
             self._translator.know(state)
-        if not resuming:
+        begins = not resuming or was_cut_at_input(state) or self.is_untouched(run, state)
+        if begins:
             self.record.note({BEFORE: f"{run.id} {checkpoint_of(state)}"})
         self.can_resume = False
         self.tell("run_started", text=run.question, resumed=resuming)
-        if not resuming or was_cut_at_input(state) or self.is_untouched(run, state):
-            if not self._is_told(run.id):
-                self._translator.hold("message", id=run.id, role="user", text=run.question)
-            return _Move(_input(ask))
-        return self._steering(state) or _Move(None)
+        if not begins:
+            return self._steering(state) or _Move(None)
+        if not self._is_told(run.id):
+            self._translator.hold("message", id=run.id, role="user", text=run.question)
+        return _Move(_input(ask))
 
     def _give_up_earlier(self) -> None:
         for ask in self.record.asks("started"):
@@ -308,7 +311,10 @@ class Engine:
     def is_untouched(self, run: Run, state: StateSnapshot) -> bool:
         """Whether the graph has not even taken the input of the last run."""
         begun, _, checkpoint = self.record.about.get(BEFORE, "").partition(" ")
-        return begun != run.id or checkpoint == checkpoint_of(state)
+        if begun == run.id:
+            return checkpoint == checkpoint_of(state)
+        events = self.record.log.since(0)  # a branch has them, and not the note
+        return all(event.kind != "run_started" or event.run != run.id for event in events)
 
     async def _pump(self, move: _Move) -> bool:
         """Take the stream to its end; True if it was drained before the graph's."""
@@ -437,8 +443,8 @@ class Engine:
             self._wait(run)
             return
         self.can_resume = True
-        text = described(error)
-        self.tell("error", type=type(error).__name__, text=text)
+        text, kind = described(error), type(error).__name__
+        self.tell("error", type=kind, text=text.removeprefix(f"{kind}: "))
         self.finish(run, "failed", text)
 
     def finish(self, run: Run, status: Status, text: str = "") -> None:
@@ -446,9 +452,6 @@ class Engine:
         seconds = None if self._began is None else time.monotonic() - self._began
         self._translator.end_subagents("stopped" if status == "stopped" else "error")
         try:
-            if not self.can_resume:
-                self.record.move_ask(run.id, "ended")
-                self.record.settle()
             if status != "done":
                 self.drop_queue(NOT_STARTED)
         except ThreadError as error:  # a full disk must not leave somebody waiting
@@ -456,11 +459,19 @@ class Engine:
         self.current = None
         run.status, run.reason = status, text
         self.tell("run_ended", status=status, text=text, seconds=seconds)
+        self.tidy_up(run)
         run.move(status, text)
         for ended in self._waiting_for_end:
             ended.set_result(None)
         self._waiting_for_end.clear()
         self._stoppable.reset()  # a stop that came while the run was ending is not for the next
+
+    def tidy_up(self, run: Run) -> None:
+        """Let go of what was kept for a run that has ended for good."""
+        if not self.can_resume:
+            with suppress(ThreadError):  # it will be tidied up when the thread is opened next
+                self.record.move_ask(run.id, "ended")
+                self.record.settle()
 
     def drop_queue(self, reason: str) -> None:
         """End what is queued and was not started."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
 
+    from deepnb.events import Event
     from deepnb.session.secrets import Secrets
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -67,6 +68,12 @@ class Past:
     is_present: bool
     checkpoints: list[tuple[Any, ...]]
     writes: list[tuple[Any, ...]]
+
+    def is_before(self, event: Event) -> bool:
+        """Whether something happened only after this: at this step a run may still have ended."""
+        if event.step is None:
+            return False
+        return event.step > self.step or (event.step == self.step and event.kind != "run_ended")
 
 
 class _Saver(AsyncSqliteSaver):

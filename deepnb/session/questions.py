@@ -155,6 +155,10 @@ class Question:
     def _spelled_out(self, answer: Any) -> Any:
         if self.type == "tool_approval":
             if isinstance(answer, str):
+                if answer not in _DECISIONS:
+                    raise ValueError(
+                        f"{answer!r:.40} is no decision; approve or reject, for example"
+                    )
                 return {"decisions": [{"type": answer} for _ in self.tools]}
             if isinstance(answer, dict) and "type" in answer:
                 return {"decisions": [answer]}

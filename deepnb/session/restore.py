@@ -41,14 +41,15 @@ async def restore(engine: Engine, cut_off: str = CUT_OFF) -> None:
     _catch_up(engine, events, state)
     if state.created_at is None and any(each.status == "done" for each in engine.runs.values()):
         engine.tell("warning", text=FORGOTTEN)
-    has_ended = run is not None and run.status in ("stopped", "failed")
+    has_ended = run is not None and run.status in ("stopped", "failed", "done")
     if run and engine.desk.open and not has_ended:
         engine.wait_again(run)
         return
     never_begun = run is not None and engine.is_untouched(run, state)
     engine.can_resume = bool(engine.runs) and (never_begun or not is_at_rest(state))
-    if has_ended:
+    if run and has_ended:
         engine.current = None
+        engine.tidy_up(run)
     elif run and engine.can_resume:
         engine.finish(run, "stopped", cut_off)
     elif run:
@@ -67,13 +68,16 @@ def _restore_runs(engine: Engine, events: list[Event]) -> None:
         elif event.kind == "run_ended" and event.run in engine.runs:
             engine.runs[event.run].move(data["status"], data.get("text", ""))
     # What a branch has seen queued, and its past has not seen started, is not for the branch.
-    for run in [run for run in engine.runs.values() if run.status == "queued"]:
-        if all(ask.id != run.id for ask in engine.record.asks("queued", "started")):
-            del engine.runs[run.id]
+    asked = [ask for ask in engine.record.asks("queued", "started") if not ask.steer]
+    known = {ask.id for ask in asked} | {e.run for e in events if e.kind == "run_started"}
+    for identity in engine.runs.keys() - known:
+        del engine.runs[identity]
     # Asked in the moment before the kernel ended, and not even in the log.
-    for ask in engine.record.asks("queued", "started"):
-        if not ask.steer and ask.id not in engine.runs:
+    for ask in asked:
+        if ask.id not in engine.runs:
             engine.new_run(ask.id, ask.text)
+            data = {"text": ask.text, "steer": False}
+            engine.record.log.append("queued", run=ask.id, data=data)
 
 
 def _restore_questions(engine: Engine, events: list[Event], state: StateSnapshot) -> None:

@@ -354,8 +354,7 @@ class Session:
         events = self.events()
         number = len(events)
         if not past.is_present:
-            later = (i for i, e in enumerate(events) if e.step is not None and e.step >= past.step)
-            number = next(later, number)
+            number = next((i for i, e in enumerate(events) if past.is_before(e)), number)
         origin = f"{self.thread}, step {past.step}"
         heritage = Heritage(past, self._record, number, origin)
         branch = object.__new__(type(self))

@@ -56,8 +56,8 @@ class Translator:
         self._log = log
         self._run = run
         self._scopes: dict[Namespace, Scope] = {(): Scope(agent)}
-        self._calls: dict[str, dict[str, Any]] = {}  # the tool call of a task
-        self._began: dict[str, float] = {}  # tasks and tool calls, by id
+        self._calls: dict[str, dict[str, Any]] = {}  # tool calls, by namespace and id, and by task
+        self._began: dict[str, float] = {}  # when tasks and tool calls began
         self._told: set[tuple[Kind, Namespace, str]] = set()
         self._files: dict[str, str] = {}
         self._todos: dict[Namespace, Any] = {}
@@ -131,11 +131,6 @@ class Translator:
         """Append an event of the agent at `namespace`."""
         self._words.flush()
         return self._append(kind, self._scope(namespace), **fields)
-
-    def say_as(self, scope: Scope, kind: Kind, **fields: Any) -> Event:
-        """Append an event of a certain agent."""
-        self._words.flush()
-        return self._append(kind, scope, **fields)
 
     def _tell_words(self, kind: Kind, namespace: Namespace, **fields: Any) -> None:
         self._append(kind, self._scope(namespace), **fields)
@@ -235,7 +230,7 @@ class Translator:
 
     def _call(self, namespace: Namespace, identity: str, name: str, args: Any) -> None:
         if self._is_new("tool_call", namespace, identity):
-            self._began[identity] = time.monotonic()
+            self._began[f"{namespace} {identity}"] = time.monotonic()
             data = {"id": identity, "args": short(args or {})}
             self.say("tool_call", namespace, node="tools", name=name, data=data)
 
@@ -244,11 +239,12 @@ class Translator:
     ) -> None:
         if not self._is_new("tool_result", namespace, identity):
             return
-        known = next((c for c in self._calls.values() if c.get("id") == identity), {})
+        known = self._calls.get(f"{namespace} {identity}", {})
         name = name or str(known.get("name", ""))
         # A call of no known tool, and one that a person rejected, are never started.
         self._call(namespace, identity, name, known.get("args"))
-        seconds = time.monotonic() - self._began.pop(identity, time.monotonic())
+        began = self._began.pop(f"{namespace} {identity}", time.monotonic())
+        seconds = time.monotonic() - began
         data = {"id": identity, "status": status, "text": short(text), "seconds": seconds}
         self.say("tool_result", namespace, node="tools", name=name, data=data)
 
@@ -311,7 +307,7 @@ class Translator:
         if not self._is_new("message", namespace, identity):
             return  # a node may give back more than it has added
         for call in message.tool_calls:
-            self._calls[str(call["id"])] = dict(call)
+            self._calls[f"{namespace} {call['id']}"] = dict(call)
             for kind in ("tool_call", "tool_result"):  # some models use an id again
                 self._told.discard((kind, namespace, str(call["id"])))
         _, text = parts_of(message)

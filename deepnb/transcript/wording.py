@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STATUS = {
     "idle": "Ready",
-    "queued": "Not started",
+    "queued": "Queued",
     "running": "Running",
     "waiting": "Waiting for an answer",
     "done": "Done",
