@@ -69,7 +69,7 @@ def test_a_model_that_raises_fails_the_run_and_says_what_to_do(opened):
     with pytest.raises(RunError, match="on fire"):
         _ = run.answer
     (error,) = kinds(session, "error")
-    assert (error.data["type"], error.data["text"]) == ("RuntimeError", run.error)
+    assert run.error == f"{error.data['type']}: {error.data['text']}"
     assert kinds(session, "run_ended")[-1].data["text"] == run.error
 
 

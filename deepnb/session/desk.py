@@ -92,14 +92,17 @@ class Desk:
 
     def withdraw(self) -> None:
         """Close what is open: nobody waits for it any more."""
-        for question in list(self.open.values()):
-            self._withdraw(question)
+        with self._lock:
+            while self.open:  # a listener may answer the next one
+                self._withdraw(next(iter(self.open.values())))
 
     def pass_over(self, call: str) -> None:
         """Withdraw the questions of one subagent, and do not put them again for now."""
-        for question in [each for each in self.open.values() if each.call == call]:
-            self._passed_over.add(question.id)
-            self._withdraw(question)
+        with self._lock:
+            for question in [each for each in self.open.values() if each.call == call]:
+                if question.id in self.open:
+                    self._passed_over.add(question.id)
+                    self._withdraw(question)
 
     def _withdraw(self, question: Question) -> None:
         del self.open[question.id]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from langgraph.types import Command
@@ -80,6 +80,7 @@ class Engine:
         self.agent = agent
         self.runs: dict[str, Run] = {}
         self.current: Run | None = None
+        self.last: Run | None = None  # that was begun, whatever is queued behind it
         self.can_resume = False
         self.desk = Desk(record, supervisor)
         self._supervisor = supervisor
@@ -102,6 +103,14 @@ class Engine:
         """Look for something to do."""
         if self._worker is None or self._worker.done():
             self._worker = asyncio.get_running_loop().create_task(self._work())
+            self._worker.add_done_callback(self._check_worker)
+
+    def _check_worker(self, worker: asyncio.Task[None]) -> None:
+        """End a run that nothing drives any more: whoever waits for it would wait for ever."""
+        error = asyncio.CancelledError() if worker.cancelled() else worker.exception()
+        if error and self.current:
+            self._waits, self.can_resume = False, True
+            self._fail(self.current, error)
 
     def nudge(self) -> None:
         """Deliver what is meant for the run under way, at its next step."""
@@ -113,9 +122,9 @@ class Engine:
         """Go on with a run that was cut off or has failed."""
         if self.current:
             raise SessionError(f"There is nothing to resume: the run is {self.current.status}.")
-        if not self.can_resume:
+        if not self.can_resume or self.last is None:
             raise SessionError("There is nothing to resume: ask something instead.")
-        run = list(self.runs.values())[-1]
+        run = self.last
         self.current, self._resuming = run, True
         run.move("queued")
         self.wake()
@@ -155,12 +164,13 @@ class Engine:
         new = self.desk.accept(identity, answer, by)
         if new and self.current and self.current.status == "waiting":
             self.current.move("running")  # at once: whoever waits for it next must not pass
+            for queued in self._queued():
+                queued.move("queued")
 
     @property
     def under_way(self) -> Run | None:
         """The run that is running or waiting, or about to be."""
-        queued = (run for run in list(self.runs.values()) if run.status == "queued")
-        return self.current or next(queued, None)
+        return self.current or next(iter(self._queued()), None)
 
     def new_run(self, identity: str, question: str) -> Run:
         """Make the run of an ask, and know it from now on."""
@@ -169,11 +179,25 @@ class Engine:
             return [event for event in self.record.log.since(0) if event.run == identity]
 
         run = self.runs[identity] = Run(identity, question, read)
+        if self.current and self.current.status == "waiting":
+            run.move("queued", self._held_up())
         return run
+
+    def refuse(self, run: Run, reason: str) -> None:
+        """Take back a run whose ask could not be kept."""
+        del self.runs[run.id]
+        data = {"status": "stopped", "text": f"not started: {reason}", "seconds": 0.0}
+        self.record.log.append("run_ended", run=run.id, data=data)
+
+    def _held_up(self) -> str:
+        return f"behind a run that waits for {self.desk}"
+
+    def _queued(self) -> list[Run]:
+        return [run for run in list(self.runs.values()) if run.status == "queued"]
 
     def take_up(self, run: Run, state: StateSnapshot | None = None) -> None:
         """Have what is told from now on belong to a run."""
-        self.current = run
+        self.current = self.last = run
         self._supervisor.run = run.id
         self._translator = Translator(self.record.log, self.agent, run.id)
         if state:
@@ -199,7 +223,7 @@ class Engine:
                 if stopped.is_left:
                     self.tell("warning", text="Something did not stop, and may run on for a while.")
                 await self._end_stopped(run)
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # anything happens in a graph
+            except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001  # a graph's
                 await self._end_failed(run, error)
                 if self.record.log.failure:
                     return  # what cannot be noted is not begun, or it would be so for ever
@@ -266,6 +290,7 @@ class Engine:
     async def _beginning(self, run: Run) -> _Move:
         """Begin, or resume."""
         resuming, self._resuming = self._resuming, False
+        earlier = self.last
         # Nothing is awaited up to here: a stop is for this run from now on.
         self.take_up(run)
         self._began = time.monotonic()
@@ -279,7 +304,9 @@ class Engine:
         self._translator.know(state)
         if not resuming and (not is_at_rest(state) or unanswered(state.values)):
             self.desk.withdraw()
-            await self.graph.close_off(LEFT, Unsaved(said=self._lost_question(run, state)))
+            lost = [earlier] if earlier and was_cut_at_input(state) else []
+            asked: list[BaseMessage] = [said(each.question, each.id) for each in lost]
+            await self.graph.close_off(LEFT, Unsaved(said=asked))
             state = await self.graph.state()
             self._translator.know(state)
         begins = not resuming or was_cut_at_input(state) or self.is_untouched(run, state)
@@ -296,13 +323,6 @@ class Engine:
     def _give_up_earlier(self) -> None:
         for ask in self.record.asks("started"):
             self.record.move_ask(ask.id, "ended")
-
-    def _lost_question(self, run: Run, state: StateSnapshot) -> list[Any]:
-        """Give what was asked last, if the graph was cut off with it in its hands."""
-        earlier = [each for each in self.runs.values() if each is not run]
-        known = [event.data.get("id") for event in self.record.log.since(0)]
-        lost = earlier[-1:] if was_cut_at_input(state) else []
-        return [said(each.question, each.id) for each in lost if each.id in known]
 
     def _is_told(self, message: str) -> bool:
         events = self.record.log.since(0)
@@ -376,6 +396,8 @@ class Engine:
         if self._waiting_for_end:  # a stop has come in the moment before
             raise StoppedError(is_left=False)
         run.move("waiting", str(self.desk))
+        for queued in self._queued():
+            queued.move("queued", self._held_up())
 
     # Steering
 
@@ -436,13 +458,16 @@ class Engine:
         partial = self._translator.partial
         return Unsaved(outputs, [AIMessage(text, id=i) for i, text in partial.items() if text])
 
-    async def _end_failed(self, run: Run, error: Exception | SystemExit) -> None:
+    async def _end_failed(self, run: Run, error: BaseException) -> None:
         if refused := refusal(error):
             self.tell("error", type=type(refused).__name__, text=str(refused))
             self.desk.put_again(await self.graph.state())
             self._wait(run)
             return
         self.can_resume = True
+        self._fail(run, error)
+
+    def _fail(self, run: Run, error: BaseException) -> None:
         text, kind = described(error), type(error).__name__
         self.tell("error", type=kind, text=text.removeprefix(f"{kind}: "))
         self.finish(run, "failed", text)

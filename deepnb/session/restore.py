@@ -63,13 +63,15 @@ def _restore_runs(engine: Engine, events: list[Event]) -> None:
         is_queued = event.kind == "queued" and not data.get("steer")
         if event.run not in engine.runs and (is_queued or event.kind == "run_started"):
             engine.new_run(event.run, str(data.get("text")))
-        elif event.kind == "run_started":
-            engine.runs[event.run].move("queued")  # it was resumed
+        if event.kind == "run_started":
+            engine.last = engine.runs[event.run]
+            engine.last.move("queued")  # it may have been resumed
         elif event.kind == "run_ended" and event.run in engine.runs:
             engine.runs[event.run].move(data["status"], data.get("text", ""))
     # What a branch has seen queued, and its past has not seen started, is not for the branch.
     asked = [ask for ask in engine.record.asks("queued", "started") if not ask.steer]
-    known = {ask.id for ask in asked} | {e.run for e in events if e.kind == "run_started"}
+    told = {event.run for event in events if event.kind in ("run_started", "run_ended")}
+    known = told | {ask.id for ask in asked}
     for identity in engine.runs.keys() - known:
         del engine.runs[identity]
     # Asked in the moment before the kernel ended, and not even in the log.

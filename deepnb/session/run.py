@@ -53,7 +53,7 @@ class Run:
         Interrupting the cell ends the waiting, not the run.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self.status not in _UNDER_WAY, timeout)
+            self._changed.wait_for(lambda: self._is_settled, timeout)
         return self
 
     def __await__(self) -> Generator[Any, None, Self]:
@@ -65,7 +65,7 @@ class Run:
                 loop.call_soon_threadsafe(settled.set)
 
         with self._changed:
-            if self.status not in _UNDER_WAY:
+            if self._is_settled:
                 return self
             self._waiters.append(wake)
         try:
@@ -76,11 +76,16 @@ class Run:
                     self._waiters.remove(wake)
         return self
 
+    @property
+    def _is_settled(self) -> bool:
+        # What is queued behind a run that waits for a person would wait for ever.
+        return self.status not in _UNDER_WAY or (self.status == "queued" and self.reason != "")
+
     def move(self, status: Status, reason: str = "") -> None:
         """Change the status, and wake whoever waits for that."""
         with self._changed:
             self.status, self.reason = status, reason
-            if status in _UNDER_WAY:
+            if not self._is_settled:
                 return
             self._changed.notify_all()
             waiters, self._waiters = self._waiters, []

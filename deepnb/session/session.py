@@ -128,9 +128,13 @@ class Session:
             raise SessionError("Ask something: the question is empty.")
         given = None if isinstance(question, str) else packed(dict(question))
         ask = Ask(uuid4().hex[:12], text, given, steer=False, state="queued")
-        self._record.put_ask(ask)
-        run = self._engine.new_run(ask.id, text)
+        run = self._engine.new_run(ask.id, text)  # known before the worker can find the ask
         self._record.log.append("queued", run=ask.id, data={"text": text, "steer": False})
+        try:
+            self._record.put_ask(ask)
+        except ThreadError as error:
+            self._engine.refuse(run, str(error))
+            raise
         self._loop.call(self._engine.wake)
         return run
 
@@ -238,7 +242,8 @@ class Session:
         """One of idle, running, waiting, stopped, failed and done."""
         if run := self._engine.under_way:
             return "waiting" if run.status == "waiting" else "running"
-        return self.runs[-1].status if self.runs else "idle"  # type: ignore[return-value]  # not queued
+        last = self._engine.last or next(reversed(self.runs), None)
+        return last.status if last else "idle"  # type: ignore[return-value]  # not queued
 
     @property
     def waiting_for(self) -> str:

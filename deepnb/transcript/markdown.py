@@ -59,7 +59,7 @@ def steps(turn: Turn) -> str:
     if not shown:
         return ""
     is_open = turn.status in {"waiting", "failed"}
-    return _folded(summary(turn, shown), _rows(shown), is_open=is_open)
+    return _folded(inert(summary(turn, shown)), _rows(shown), is_open=is_open)
 
 
 def answer(turn: Turn) -> str:
