@@ -31,6 +31,7 @@ from tests.sessions import until
 PATIENCE = 60.0
 AT_ONCE = 2
 TRIALS = 30  # with one, two or three kills each: 60 in all
+STATEMENTS = 1_200  # that SQLite is given in the course of the work, more or less
 MOMENTS = 8  # of a fork
 
 KERNELS = multiprocessing.get_context("forkserver")
@@ -57,6 +58,12 @@ class Kernel:
             return None
         assert said in ("begun", "forked") or not isinstance(said, str), said
         return said
+
+    def begun(self) -> View:
+        """Wait until it has opened the thread and goes on; gives what it showed in between."""
+        opened = self.report()
+        assert self.report() == "begun"
+        return opened
 
     def kill(self) -> None:
         """Kill -9, and wait until it is dead."""
@@ -230,8 +237,7 @@ def started(home: Path, **options) -> Plan:
 
 def undisturbed(plan: Plan) -> Whole:
     kernel = Kernel(plan)
-    assert kernel.report().status == "idle"
-    assert kernel.report() == "begun"
+    assert kernel.begun().status == "idle"
     since = time.monotonic()
     view = kernel.report()
     seconds = time.monotonic() - since
@@ -254,7 +260,7 @@ def die(plan: Plan) -> Disk:
 def live(plan: Plan, before: Disk, whole: Whole) -> tuple[View, View]:
     """Open the thread once more, and go on to the end; gives what is seen then and there."""
     kernel = Kernel(replace(plan, dies="", ignored=""))
-    opened, _, end = kernel.report(), kernel.report(), kernel.report()
+    opened, end = kernel.begun(), kernel.report()
     kernel.kill()
     check_opened(before, opened)
     check_end(plan, end, whole)
@@ -290,21 +296,31 @@ def trial(seed: int, home: Path, wholes: dict[str | None, Whole]) -> None:
     whole = wholes[plan.respond]
     before = Disk.of(plan)
     for _ in range(1 + seed % 3):
-        kernel = Kernel(plan)
-        opened = None
-        if chance.random() < 0.15:
-            time.sleep(chance.uniform(0, whole.seconds / 4))  # while it opens the thread
-        else:
-            opened = kernel.report()
-            kernel.report()
-            soon = chance.random() < 0.2
-            time.sleep(chance.uniform(0, 0.02 if soon else whole.seconds))
-        kernel.kill()
+        opened = killed(plan, chance, whole.seconds)
         if opened:
             check_opened(before, opened)
         before = Disk.of(plan)
         check_left_behind(before)
     live(plan, before, whole)
+
+
+def killed(plan: Plan, chance: random.Random, seconds: float) -> View | None:
+    """Start a kernel and kill it at random; gives what it showed first, if it came so far."""
+    (how,) = chance.choices(["storing", "any time", "soon", "opening"], [4, 4, 1, 1])
+    if how == "storing":
+        moment = f"statement {chance.randrange(STATEMENTS)}"
+        kernel = Kernel(replace(plan, dies=moment))
+        opened = kernel.report()
+        _ = opened and kernel.report() and kernel.report()
+    elif how == "opening":
+        kernel, opened = Kernel(plan), None
+        time.sleep(chance.uniform(0, seconds / 4))
+    else:
+        kernel = Kernel(plan)
+        opened = kernel.begun()
+        time.sleep(chance.uniform(0, 0.02 if how == "soon" else seconds))
+    kernel.kill()
+    return opened
 
 
 @pytest.fixture(scope="module")
@@ -314,14 +330,12 @@ def trials(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[int, Future[None]]]:
     """Start the trials that were asked for, some at a time."""
-    wanted = [
-        i.callspec.params["seed"]
-        for i in request.session.items
-        if hasattr(i, "callspec") and "seed" in i.callspec.params
-    ]
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    wanted = [item for item in items if item.function is test_a_thread_survives_its_kernels]
+    seeds = [item.callspec.params["seed"] for item in wanted]
     home = tmp_path_factory.mktemp("trials")
     pool = ThreadPoolExecutor(AT_ONCE)
-    yield {seed: pool.submit(trial, seed, home / str(seed), wholes) for seed in wanted}
+    yield {seed: pool.submit(trial, seed, home / str(seed), wholes) for seed in seeds}
     pool.shutdown(cancel_futures=True)
 
 
@@ -374,7 +388,8 @@ def test_an_open_approval_stays_open_however_often_the_kernel_dies(
 def wait(plan: Plan) -> View:
     """Let a kernel come to what nobody answers, and die there."""
     kernel = Kernel(plan)
-    _, _, view = kernel.report(), kernel.report(), kernel.report()
+    kernel.begun()
+    view = kernel.report()
     kernel.kill()
     assert view.status == "waiting"
     return view
@@ -416,7 +431,7 @@ def test_an_answer_is_kept_by_a_kernel_that_dies_right_after_respond(
 def test_what_was_said_before_the_kill_stays_visible(plan: Plan, whole: Whole) -> None:
     plan = replace(plan, token=0.03)
     kernel = Kernel(plan)
-    kernel.report(), kernel.report()
+    kernel.begun()
     until(lambda: "The report is" in partial(Disk.of(plan).log), PATIENCE)
     kernel.kill()
     before = Disk.of(plan)
@@ -455,8 +470,7 @@ def test_a_branch_is_whole_or_not_there(plan: Plan, whole: Whole) -> None:
 def fork(plan: Plan, branch: str, killed_after: float | None = None) -> float:
     """Let a kernel branch off, and kill it then or meanwhile; gives how long that took."""
     kernel = Kernel(replace(plan, fork=branch))
-    kernel.report()
-    assert kernel.report() == "begun"
+    kernel.begun()
     since = time.monotonic()
     if killed_after is None:
         assert kernel.report() == "forked"

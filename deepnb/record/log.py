@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import ThreadError
 from deepnb.events import Event, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from deepnb.record.database import Database
 
 _BATCH = 32
@@ -20,12 +21,16 @@ _MAY_WAIT = frozenset[Kind]({"token", "reasoning", "node", "usage", "tool_call"}
 """Kinds of which a handful may be lost with the kernel: nothing is decided by them."""
 
 
-Mask = Callable[[dict[str, Any]], dict[str, Any]]
+class Masks:
+    """Takes secrets out of what is about to be kept; this one knows of none."""
 
+    def mask(self, kind: Kind, data: dict[str, Any]) -> dict[str, Any]:
+        """Give an event's data without them."""
+        return data
 
-def unmasked(data: dict[str, Any]) -> dict[str, Any]:
-    """Leave data as they are."""
-    return data
+    def mask_bytes(self, data: bytes) -> bytes:
+        """Give serialised data without them."""
+        return data
 
 
 class Log:
@@ -36,9 +41,9 @@ class Log:
     none is lost while the process lives.
     """
 
-    def __init__(self, database: Database, mask: Mask) -> None:
+    def __init__(self, database: Database, masks: Masks) -> None:
         self._db = database
-        self._mask = mask
+        self._masks = masks
         self._lock = threading.RLock()
         self._unsaved: list[Event] = []
         self._listeners: list[Callable[[Event], None]] = []
@@ -54,7 +59,7 @@ class Log:
 
     def append(self, kind: Kind, *, data: dict[str, Any], **fields: Any) -> Event:
         """Add an event; the fields are those of `Event`."""
-        data = self._mask(data)
+        data = self._masks.mask(kind, data)
         with self._lock:
             last = self._events[-1].seq if self._events else 0
             event = Event(last + 1, time.time(), kind, data=data, **fields)

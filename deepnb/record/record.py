@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from deepnb.record.database import Database
-from deepnb.record.log import Log, Mask, body_of, unmasked
+from deepnb.record.log import Log, Masks, body_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,13 +50,14 @@ class Record:
 
     Args:
         path: The file it is kept in; None keeps it in memory.
-        mask: Takes the secrets out of an event's data.
+        masks: Takes the secrets out of what is kept.
     """
 
-    def __init__(self, path: Path | None, mask: Mask = unmasked) -> None:
+    def __init__(self, path: Path | None, masks: Masks | None = None) -> None:
         self._db = Database(path)
         self._has_calls = True
-        self.log = Log(self._db, mask)
+        self._masks = masks or Masks()
+        self.log = Log(self._db, self._masks)
 
     def close(self) -> None:
         """Write what is left to write, and let go of the file."""
@@ -79,10 +80,12 @@ class Record:
 
     def put_ask(self, ask: Ask) -> None:
         """Note what was said, before anything is done about it."""
+        text = self._masks.mask("queued", {"text": ask.text})["text"]
+        given = None if ask.input is None else self._masks.mask_bytes(ask.input)
         with self._db.transaction() as db:
             db.execute(
                 "INSERT INTO ask (id, text, input, steer, state) VALUES (?, ?, ?, ?, ?)",
-                (ask.id, _storable(ask.text), ask.input, ask.steer, ask.state),
+                (ask.id, _storable(text), given, ask.steer, ask.state),
             )
 
     def asks(self, *states: State) -> list[Ask]:
@@ -105,7 +108,8 @@ class Record:
     def put_answer(self, question: str, answer: bytes) -> None:
         """Keep an answer until the graph has it."""
         with self._db.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, answer))
+            kept = self._masks.mask_bytes(answer)
+            db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, kept))
 
     def answers(self) -> dict[str, bytes]:
         """Give the answers that are kept, by question."""
@@ -135,7 +139,8 @@ class Record:
             if result is None:
                 db.execute("DELETE FROM call WHERE key = ?", (key,))
             else:
-                db.execute("UPDATE call SET result = ? WHERE key = ?", (result, key))
+                kept = self._masks.mask_bytes(result)
+                db.execute("UPDATE call SET result = ? WHERE key = ?", (kept, key))
 
     def drop_calls(self, places: Iterable[str]) -> None:
         """Let go of the calls whose keys begin so: the checkpoint has what they have given."""

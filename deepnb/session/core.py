@@ -75,6 +75,12 @@ class Recipe:
         return self.agent
 
     @property
+    def helper_models(self) -> list[Any]:
+        """The models of subagents that have their own."""
+        helpers = self.options.get("subagents") or ()
+        return [helper.get("model") for helper in helpers if isinstance(helper, dict)]
+
+    @property
     def shown_model(self) -> str:
         """The name of the model; empty for a graph, which may have any number of them."""
         if not isinstance(self.agent, str):
@@ -118,8 +124,8 @@ class Core:
         self.loop = Loop(f"deepnb {recipe.thread}")
         self.record: Record | None = None
         try:
-            secrets = Secrets(recipe.model)
-            self.record = Record(self.folder.record if self.folder else None, secrets.mask)
+            self.secrets = secrets = Secrets(recipe.model, *recipe.helper_models)
+            self.record = Record(self.folder.record if self.folder else None, secrets)
             self.supervisor = Supervisor(self.record, recipe.tool_timeout, recipe.subagent_timeout)
             in_run = {RECORD: self.record, SUPERVISOR: self.supervisor}
             known = self._checked_about(self.record.about)

@@ -483,9 +483,9 @@ class Engine:
             status, text = "failed", str(error)
         self.current = None
         run.status, run.reason = status, text
-        self.tell("run_ended", status=status, text=text, seconds=seconds)
+        told = self.tell("run_ended", status=status, text=text, seconds=seconds)
         self.tidy_up(run)
-        run.move(status, text)
+        run.move(status, told.data["text"])  # without the keys that a provider has repeated
         for ended in self._waiting_for_end:
             ended.set_result(None)
         self._waiting_for_end.clear()

@@ -7,38 +7,45 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
-from deepnb.models.cassette.masking import MASK, known_secrets, map_texts
+from deepnb.models.cassette.masking import MASK, known_secrets, map_texts, mask
+from deepnb.record.log import Masks
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    from deepnb.events import Kind
+
+_LOOKED_AT = frozenset({"tool_call", "tool_result", "node", "error", "warning", "run_ended"})
+"""Kinds that hold what others have written, and not what was said in the conversation."""
 
 
-class Secrets:
+class Secrets(Masks):
     """Takes keys out of what is about to be kept.
 
-    Providers and tools like to repeat a key in their error messages, and those go into the log
-    and into LangGraph's checkpoints.
+    Providers and tools like to repeat a key in their error messages, and agents to read a `.env`;
+    those go into the log and into LangGraph's checkpoints.
 
     Args:
-        model: A chat model, whose own keys are secret too.
+        models: Chat models, whose own keys are secret too.
     """
 
-    def __init__(self, model: BaseChatModel | str | None) -> None:
-        values = vars(model).values() if hasattr(model, "__dict__") else ()
-        self._own = [v.get_secret_value() for v in values if isinstance(v, SecretStr)]
+    def __init__(self, *models: Any) -> None:
+        values = [value for model in models for value in getattr(model, "__dict__", {}).values()]
+        self._own = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         self.refresh()
 
     def refresh(self) -> None:
         """Look at the environment again, where keys are put at any time."""
         self._known = tuple(known for known in (*self._own, *known_secrets()) if known)
 
-    def mask(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Give data without the keys."""
+    def mask(self, kind: Kind, data: dict[str, Any]) -> dict[str, Any]:
+        """Give an event's data without the keys, and without what looks like one in a tool's."""
+        if kind in _LOOKED_AT:
+            masked: dict[str, Any] = mask(data, self._known)
+            return masked
         text = repr(data)
         if not any(secret in text for secret in self._known):
             return data
-        masked: dict[str, Any] = map_texts(data, self._masked)
-        return masked
+        replaced: dict[str, Any] = map_texts(data, self._masked)
+        return replaced
 
     def _masked(self, text: str) -> str:
         for secret in self._known:

@@ -127,6 +127,7 @@ class Session:
         if not text.strip():
             raise SessionError("Ask something: the question is empty.")
         given = None if isinstance(question, str) else packed(dict(question))
+        self._core.secrets.refresh()
         ask = Ask(uuid4().hex[:12], text, given, steer=False, state="queued")
         run = self._engine.new_run(ask.id, text)  # known before the worker can find the ask
         self._record.log.append("queued", run=ask.id, data={"text": text, "steer": False})
