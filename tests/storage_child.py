@@ -22,7 +22,7 @@ from deepnb.record import read_events
 from deepnb.testing import ScriptedModel, call
 
 MOMENTS = (
-    *("run_started", "run_started", "message", "tool_call", "tool_result", "interrupt_opened"),
+    *("run_started", "message", "tool_call", "tool_result", "interrupt_opened"),
     *("interrupt_closed", "file", "token", "usage", "node", "run_ended"),
 )
 """Kinds of events at which the disk is full all of a sudden."""
