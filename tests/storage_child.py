@@ -22,7 +22,7 @@ from deepnb.record import read_events
 from deepnb.testing import ScriptedModel, call
 
 MOMENTS = (
-    *("run_started", "message", "tool_call", "tool_result", "interrupt_opened"),
+    *("queued", "run_started", "message", "tool_call", "tool_result", "interrupt_opened"),
     *("interrupt_closed", "file", "token", "usage", "node", "run_ended"),
 )
 """Kinds of events at which the disk is full all of a sudden."""
@@ -87,8 +87,9 @@ def _full_at(moment: str, folder: Path) -> dict[str, Any]:
             fill()
 
     unsubscribe = session.subscribe(watch)
-    run = session.ask("write").wait(20)
-    said = []
+    refused = attempt(lambda: session.ask("write"))
+    run = session.runs[-1].wait(20)
+    said = [refused] if isinstance(refused, str) else []
     if session.questions:
         said.append(attempt(lambda: session.respond(session.questions[0].id, "approve")))
         run.wait(20)
@@ -98,6 +99,8 @@ def _full_at(moment: str, folder: Path) -> dict[str, Any]:
     while_full["grown"] = len(session.events()) - events
     unsubscribe()
     free()
+    if isinstance(refused, str):
+        run = session.ask("write").wait(20)
     for _ in range(5):
         if session.can_resume:
             run = session.resume().wait(20)

@@ -32,7 +32,7 @@ PATIENCE = 60.0
 AT_ONCE = 2
 TRIALS = 30  # with one, two or three kills each: 60 in all
 STATEMENTS = 1_200  # that SQLite is given in the course of the work, more or less
-MOMENTS = 8  # of a fork
+OF_A_FORK = range(50, 300, 30)  # statements; the last ones may come after it
 
 KERNELS = multiprocessing.get_context("forkserver")
 KERNELS.set_forkserver_preload(["__main__", "tests.kill_child"])
@@ -456,25 +456,21 @@ def test_a_branch_is_whole_or_not_there(plan: Plan, whole: Whole) -> None:
     plan = replace(plan, ignored="part-")
     waiting = wait(plan)
     before = Disk.of(plan)
-    seconds = fork(plan, "branch")
-    for moment in range(MOMENTS):
-        fork(plan, f"branch-{moment}", killed_after=seconds * moment / MOMENTS)
+    for moment in OF_A_FORK:
+        fork(replace(plan, fork=f"branch {moment}", dies=f"statement {moment}"))
+    fork(replace(plan, fork=f"branch {OF_A_FORK[0]}"))  # what was left behind is in nobody's way
     assert Disk.of(plan) == before
-    for branch in listed(plan).keys() - {THREAD}:
+    branches = listed(plan).keys() - {THREAD}
+    assert 1 <= len(branches) < len(OF_A_FORK)
+    for branch in branches:
         view = look(plan, branch)
         assert (view.status, view.pending) == ("waiting", waiting.pending)
         assert view.said == conversation(view.state) == waiting.said
     live(plan, before, whole)
 
 
-def fork(plan: Plan, branch: str, killed_after: float | None = None) -> float:
-    """Let a kernel branch off, and kill it then or meanwhile; gives how long that took."""
-    kernel = Kernel(replace(plan, fork=branch))
-    kernel.begun()
-    since = time.monotonic()
-    if killed_after is None:
-        assert kernel.report() == "forked"
-    else:
-        time.sleep(killed_after)
+def fork(plan: Plan) -> None:
+    """Let a kernel branch off, and kill it after that if it has not died meanwhile."""
+    kernel = Kernel(plan)
+    _ = kernel.report() and kernel.report() and kernel.report()
     kernel.kill()
-    return time.monotonic() - since

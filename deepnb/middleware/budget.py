@@ -53,7 +53,8 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         tokens: How many tokens, in and out.
         usd: How many US dollars.
         prices: Dollars per million tokens (in, out) by model name, where the price list is silent.
-        ledger: Where to keep the account; left out, in memory.
+        ledger: Where to keep the account; left out, in memory. Each session keeps one of its own,
+            beside its thread; sessions that share a ledger share their limits.
 
     Raises:
         AgentError: There is no limit, or one is no positive number.
@@ -87,6 +88,11 @@ class Budget(AgentMiddleware[Any, Any, Any]):
             return self
         limits: dict[str, Any] = {str(unit): limit for unit, limit in self.limits.items()}
         return Budget(**limits, prices=self.prices)
+
+    def close(self) -> None:
+        """Let go of the account's file, unless the ledger was given."""
+        if not self._given_ledger:
+            self.ledger.close()
 
     def keep_in(self, path: Path) -> None:
         """Keep the account in a file from now on, unless it was given a ledger of its own."""

@@ -64,6 +64,11 @@ class Ledger:
             )
             db.execute("CREATE TABLE IF NOT EXISTS stopped (scope TEXT PRIMARY KEY)")
 
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._db.close()
+
     def reserve(
         self, scope: str, most: Amount, limits: Mapping[Unit, float]
     ) -> int | Exhausted | None:

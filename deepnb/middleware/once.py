@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Result = ToolMessage | Command[Any]
 
-_SERIALIZER = JsonPlusSerializer()
+_SERIALIZER = JsonPlusSerializer(allowed_msgpack_modules=None)  # a record may be anybody's
 
 # How far a call has come, where nobody can tell whether it took effect. LangGraph hands out the
 # answers to a call's questions in their order, so the person is asked at most once, before any

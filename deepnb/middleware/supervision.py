@@ -128,6 +128,12 @@ class Supervisor:
         """
         self._stopped.add((parent, call))
 
+    def begin(self, run: str) -> None:
+        """Watch over another run; who was stopped in the one before is no matter of this one."""
+        if run != self.run:
+            self._stopped.clear()
+        self.run = run
+
     async def in_time(self, request: ToolCallRequest, handler: Handler) -> Result:
         """Make a call, for as long as it may take.
 

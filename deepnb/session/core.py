@@ -27,6 +27,7 @@ from deepnb.session.secrets import Secrets
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from langchain_core.language_models import BaseChatModel
 
@@ -48,8 +49,8 @@ class Recipe:
     subagent_timeout: float | None
     options: dict[str, Any] = field(default_factory=dict)
 
-    def for_branch(self, thread: str) -> Self:
-        """Give the recipe for a branch, which has a budget of its own."""
+    def for_thread(self, thread: str) -> Self:
+        """Give the recipe for a thread, which has a budget of its own."""
         options = dict(self.options)
         if isinstance(budget := options.get("budget"), Budget):
             options["budget"] = budget.twin()
@@ -106,19 +107,27 @@ class Core:
     Args:
         recipe: What to make.
         heritage: What a new thread begins with.
+        let_go: Closes an earlier session of the thread in this kernel.
 
     Raises:
         ThreadError: The thread cannot be opened; the message says why and what to do.
     """
 
-    def __init__(self, recipe: Recipe, heritage: Heritage | None = None) -> None:
-        self.recipe = recipe
+    def __init__(
+        self,
+        recipe: Recipe,
+        heritage: Heritage | None = None,
+        let_go: Callable[[Path, str], None] | None = None,
+    ) -> None:
+        self.recipe = recipe = recipe.for_thread(recipe.thread)
         self.workspace = checked_workspace(recipe.workspace)
         policy = Policy(recipe.respond)
         graph = recipe.graph(self.workspace)
         self.agent = recipe.agent if isinstance(recipe.agent, str) else str(graph.name)
         self.folder = ThreadFolder(self.workspace, recipe.thread) if recipe.persist else None
         self._graph_is_open = False
+        if let_go:  # only now: what cannot be made is no reason to close what is open
+            let_go(self.workspace, recipe.thread)
         if self.folder:
             self.folder.lock(is_new=heritage is not None)
         self.loop = Loop(f"deepnb {recipe.thread}")
@@ -176,6 +185,8 @@ class Core:
             self.loop.wait(self.graph.close())
         if self.record:
             self.record.close()
+        if isinstance(budget := self.recipe.options.get("budget"), Budget):
+            budget.close()
         self.loop.close()
         if self.folder:
             self.folder.unlock()

@@ -33,7 +33,7 @@ from deepnb.session.graph import (
 from deepnb.session.packing import unpacked
 from deepnb.session.run import Run
 from deepnb.session.stoppable import Stoppable, StoppedError
-from deepnb.session.stream import Translator, messages_of
+from deepnb.session.stream import Translator, messages_of, told_plan
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -198,7 +198,7 @@ class Engine:
     def take_up(self, run: Run, state: StateSnapshot | None = None) -> None:
         """Have what is told from now on belong to a run."""
         self.current = self.last = run
-        self._supervisor.run = run.id
+        self._supervisor.begin(run.id)
         self._translator = Translator(self.record.log, self.agent, run.id)
         if state:
             self._translator.know(state)
@@ -411,7 +411,10 @@ class Engine:
             return None
         values: dict[str, Any] = {}
         for ask in steers:
-            values.update(unpacked(ask.input))
+            given = unpacked(ask.input)
+            values.update(given)
+            if "todos" in given and given["todos"] != told_plan(self.record.log.since(0)):
+                self._translator.hold("todos", todos=given["todos"], by="person")
             self.record.move_ask(ask.id, "started")
             self._steered.add(ask.id)
             self._translator.hold("message", id=ask.id, role="user", text=ask.text)
@@ -501,8 +504,8 @@ class Engine:
     def drop_queue(self, reason: str) -> None:
         """End what is queued and was not started."""
         for ask in self.record.asks("queued"):
-            if ask.steer and self.can_resume:
-                continue  # it will be heard then
+            if ask.steer and (self.can_resume or ask.input):
+                continue  # it will be heard then; a list that a person has edited is not lost
             self.record.move_ask(ask.id, "ended")
             if not ask.steer:
                 text = f"not started: {reason}"

@@ -132,12 +132,26 @@ class ThreadGraph:
         # The thread that aiosqlite starts must not keep the process from ending.
         connection._thread.daemon = True  # noqa: SLF001  # it offers no other way
         try:
-            self._saver = _Saver(await connection, serde=MaskingSerializer(self._secrets))
+            serde = MaskingSerializer(self._secrets).with_msgpack_allowlist(self._own_types())
+            self._saver = _Saver(await connection, serde=serde)
             await self._saver.setup()
         except sqlite3.Error as error:
             await connection.close()
             raise explain(error, str(path)) from error
         self.graph: Graph = self._bare.copy({"checkpointer": self._saver})
+
+    def _own_types(self) -> set[tuple[str, ...]]:
+        """Give the classes that the graph's state is made of, as LangGraph does in strict mode.
+
+        Those and messages may come out of a checkpoint, and nothing else that a file names: its
+        serialiser would call any function in it.
+        """
+        from langgraph._internal._serde import build_serde_allowlist
+
+        builder = getattr(self._bare, "builder", None)
+        schemas = [builder.state_schema, builder.input_schema] if builder else []
+        schemas += [node.input_schema for node in builder.nodes.values()] if builder else []
+        return build_serde_allowlist(schemas=schemas, channels=dict(self._bare.channels))
 
     async def close(self) -> None:
         """Close the checkpoints."""

@@ -8,7 +8,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from deepnb.errors import SessionError
 
-_SERDE = JsonPlusSerializer()
+_SERDE = JsonPlusSerializer(allowed_msgpack_modules=None)  # a thread may come from anybody
 
 
 def packed(values: Any) -> bytes:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage
 
 from deepnb.session.graph import is_at_rest
 from deepnb.session.questions import Closed, Question
-from deepnb.session.stream import messages_of, shown_plan
+from deepnb.session.stream import messages_of, shown_plan, told_plan
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -107,10 +107,5 @@ def _catch_up(engine: Engine, events: list[Event], state: StateSnapshot) -> None
         role = "assistant" if isinstance(message, AIMessage) else "user"
         engine.tell("message", id=message.id, role=role, text=str(message.text))
     todos = state.values.get("todos") if isinstance(state.values, dict) else None
-    told: Any = next((e.data["todos"] for e in reversed(events) if _is_own_plan(e)), None)
-    if todos and shown_plan(todos) != told:
+    if todos and shown_plan(todos) != told_plan(events):
         engine.tell("todos", todos=shown_plan(todos), by=engine.agent)
-
-
-def _is_own_plan(event: Event) -> bool:
-    return event.kind == "todos" and not event.parent

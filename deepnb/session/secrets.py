@@ -64,7 +64,7 @@ class MaskingSerializer(JsonPlusSerializer):
     """LangGraph's serialiser, with the keys taken out of what it has made."""
 
     def __init__(self, secrets: Secrets) -> None:
-        super().__init__()
+        super().__init__(allowed_msgpack_modules=None)  # a thread may come from anybody
         self._secrets = secrets
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:

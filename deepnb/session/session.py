@@ -13,7 +13,7 @@ from deepnb.errors import SessionError, ThreadError, ThreadInUseError
 from deepnb.files import Folder
 from deepnb.record import Ask, ThreadFolder
 from deepnb.session.compare import differences
-from deepnb.session.core import Core, Heritage, Recipe, checked_workspace
+from deepnb.session.core import Core, Heritage, Recipe
 from deepnb.session.graph import said
 from deepnb.session.packing import packed
 from deepnb.session.workspace import memory_rows, workspace_rows
@@ -85,9 +85,7 @@ class Session:
             subagent_timeout,
             options,
         )
-        if persist:
-            _let_go_of(checked_workspace(workspace), thread)
-        self._hold(Core(recipe))
+        self._hold(Core(recipe, let_go=_let_go_of if persist else None))
 
     def _hold(self, core: Core) -> None:
         self._core = core
@@ -145,7 +143,7 @@ class Session:
 
     def _steer(self, text: str, values: Mapping[str, Any] | None = None) -> None:
         self._check_open()
-        run = self._engine.under_way
+        run = self._engine.under_way or (self._engine.last if self.can_resume else None)
         if run is None:
             raise SessionError("Nothing is running that could be steered. Use ask(...).")
         if not self._graph.takes_messages or not str(text or "").strip():
@@ -174,7 +172,7 @@ class Session:
         new = todo_list(todos)
         listed = "\n".join(f"- [{todo['status']}] {todo['content']}" for todo in new)
         text = f"I have changed your todo list. It is now:\n{listed or '(empty)'}"
-        if self._engine.under_way:
+        if self._engine.under_way or self.can_resume:  # to rest is to forget what was left to do
             self._steer(text, {"todos": new})
         else:
             message = said(text, uuid4().hex[:12])
@@ -364,7 +362,7 @@ class Session:
         origin = f"{self.thread}, step {past.step}"
         heritage = Heritage(past, self._record, number, origin)
         branch = object.__new__(type(self))
-        branch._hold(Core(self._core.recipe.for_branch(name), heritage))  # one of us
+        branch._hold(Core(self._core.recipe.for_thread(name), heritage))  # one of us
         return branch
 
     def _free_name(self) -> str:

@@ -421,6 +421,12 @@ def shown_plan(todos: list[Any]) -> Any:
     return short(todos, _LONGEST_TODO)
 
 
+def told_plan(events: list[Event]) -> Any:
+    """Give the todo list of the session's own agent that the log has told last."""
+    own = (event for event in reversed(events) if event.kind == "todos" and not event.parent)
+    return next((event.data["todos"] for event in own), None)
+
+
 def _content(file: Any) -> str | None:
     content = file.get("content") if isinstance(file, dict) else None
     return "\n".join(map(str, content)) if isinstance(content, list) else content
