@@ -378,13 +378,21 @@ class Session:
 
     def compare(self, other: Session) -> pd.DataFrame:
         """Say where this conversation and another, a fork for example, differ."""
+        if not isinstance(other, Session):
+            raise SessionError("Compare it with another session, for example session.fork(step=7).")
         from deepnb import frames
 
         return frames.differences(differences(self.state, other.state))
 
-    def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the conversation to a new file: Markdown, HTML or a notebook, by its suffix."""
-        return transcript.write(Path(path), self.events(), f"{self.agent}: {self.thread}")
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the conversation to a file: Markdown, HTML or a notebook, by its suffix.
+
+        Args:
+            path: Where; a file that is there is left alone.
+            overwrite: Replace it after all.
+        """
+        title = f"{self.agent}: {self.thread}"
+        return transcript.write(Path(path), self.events(), title, overwrite=overwrite)
 
     def close(self) -> None:
         """End the session: a run is stopped, a question stays open in the thread."""

@@ -10,11 +10,11 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
-from deepnb.transcript.html import beside
+from deepnb.transcript.html import beside, block_html
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.prose import render, words
 from deepnb.transcript.questions import asked, python
-from deepnb.transcript.rows import turn_answer
+from deepnb.transcript.rows import asked_blocks, turn_answer
 from deepnb.transcript.steps import FileChange, Notice, Question, Subagent, ToolCall, every
 from deepnb.transcript.wording import MARKS, STATUS, TONES, duration, number_of, used
 
@@ -123,6 +123,7 @@ def _pending(turn: Turn) -> str:
     return "".join(
         f'<div class="dnt-pending"><p><b>{escape(asked(question.request))}</b> '
         f'<code class="dnt-small">{escape(question.id)}</code></p>'
+        f"{''.join(map(block_html, asked_blocks(question)))}"
         f"<pre>{escape(python(question.id, question.request))}</pre></div>"
         for question in turn.pending
     )

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from deepnb.transcript.steps import Turn
 
 
-def write(path: str | os.PathLike[str], events: Iterable[Event], title: str) -> Path:
-    """Write the transcript of a session to a new file; its suffix says what kind.
+def write(
+    path: str | os.PathLike[str], events: Iterable[Event], title: str, *, overwrite: bool = False
+) -> Path:
+    """Write the transcript of a session to a file; its suffix says what kind.
 
     Args:
         path: Ends in .md, .html or .ipynb.
         events: The session's, in their order.
         title: What to put above it.
+        overwrite: Whether to replace a file that is there.
 
     Returns:
         Where it is.
@@ -42,9 +45,9 @@ def write(path: str | os.PathLike[str], events: Iterable[Event], title: str) -> 
         raise ExportError(
             f"{target.name!r} does not say what to write. End it in .md, .html or .ipynb."
         )
-    if os.path.lexists(target):
+    if os.path.lexists(target) and not overwrite:
         raise ExportError(
-            f"{target} exists, and is left as it is. Choose another name, or delete it first."
+            f"{target} exists, and is left as it is. Choose another name, or pass overwrite=True."
         )
     try:
         _create(target, form(turns(events), title))

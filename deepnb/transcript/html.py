@@ -119,11 +119,12 @@ def _step(row: Row) -> str:
     return (
         f'<li class="dnt-step"{tone}><details{is_open}><summary class="dnt-row"{tone}>{line}'
         f"{_icon('chev', ' dnt-chev')}</summary>"
-        f'<div class="dnt-more">{"".join(map(_block, row.more))}</div></details></li>'
+        f'<div class="dnt-more">{"".join(map(block_html, row.more))}</div></details></li>'
     )
 
 
-def _block(block: Block) -> str:
+def block_html(block: Block) -> str:
+    """Show a block."""
     if isinstance(block, Prose):
         return _prose(block)
     if isinstance(block, Fields):

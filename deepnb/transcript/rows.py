@@ -188,13 +188,15 @@ def _(step: Todos) -> Row:
 def _(step: Question) -> Row:
     if step.by:
         said = decided(step.request, step.answer, step.by)
-        more = (*_asked(step), *_if_longer(said))
+        more = (*asked_blocks(step), *_if_longer(said))
         return Row("ask", "Asked", asked(step.request), one_line(said), more=more)
     code = Code(python(step.id, step.request), "python")
-    return Row("ask", "Waiting", asked(step.request), "for an answer", "ask", (*_asked(step), code))
+    return Row(
+        "ask", "Waiting", asked(step.request), "for an answer", "ask", (*asked_blocks(step), code)
+    )
 
 
-def _asked(step: Question) -> Iterator[Block]:
+def asked_blocks(step: Question) -> Iterator[Block]:
     """What the person saw, and what they changed."""
     request = step.request
     for action in actions(request):
