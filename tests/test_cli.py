@@ -162,7 +162,15 @@ def test_yes_answers_also_what_was_left_open(lake, capsys):
     assert "Approve write_file /workspace/pump.md? → approved by policy" in capsys.readouterr().err
 
 
+def test_a_thread_that_is_not_there_is_not_made_by_looking_for_it(lake, capsys):
+    assert ask(lake) == 2
+    assert capsys.readouterr().err.startswith("deepnb: There is no thread 'main'.")
+    assert not (lake / ".deepnb").exists()
+
+
 def test_nothing_to_answer_is_an_error_that_says_what_to_do(lake, capsys):
+    assert ask(lake, "What did the aeration pump cost?") == 0
+    capsys.readouterr()
     assert ask(lake) == 2
     err = capsys.readouterr().err
     assert err.startswith("deepnb: Nothing is open in the thread 'main'. To ask it something: ")

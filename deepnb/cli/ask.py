@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deepnb.cli import exits
@@ -52,8 +53,12 @@ def ask(question: str | None, options: Options, *, resume: bool) -> int:
         options: What the thread is opened with.
         resume: Whether to go on where the thread was stopped or cut off.
     """
+    from deepnb.record import ThreadFolder
     from deepnb.session import Session
 
+    folder = ThreadFolder(Path(options.workspace).expanduser().resolve(), options.thread)
+    if question is None and not folder.exists:
+        raise folder.unknown()  # and make none
     opened = time.time()
     with Session(
         options.agent,
