@@ -90,6 +90,14 @@ class Desk:
                 f"{closed.shown!r:.200}. session.pending shows what is open."
             )
 
+    def close_answered(self) -> None:
+        """Close what was answered in the moment before the kernel ended."""
+        for identity, exactly in self._record.answers().items():
+            if question := self.open.pop(identity, None):
+                shown = question.public(unpacked(exactly))
+                self.closed[identity] = Closed(question, shown, exactly)
+                self._tell("interrupt_closed", question, answer=shown, by="person")
+
     def withdraw(self) -> None:
         """Close what is open: nobody waits for it any more."""
         with self._lock:

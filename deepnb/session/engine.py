@@ -183,11 +183,12 @@ class Engine:
             run.move("queued", self._held_up())
         return run
 
-    def refuse(self, run: Run, reason: str) -> None:
-        """Take back a run whose ask could not be kept."""
-        del self.runs[run.id]
-        data = {"status": "stopped", "text": f"not started: {reason}", "seconds": 0.0}
+    def end_unstarted(self, run: Run, reason: str) -> None:
+        """End a run that was not begun."""
+        text = f"not started: {reason}"
+        data = {"status": "stopped", "text": text, "seconds": 0.0}
         self.record.log.append("run_ended", run=run.id, data=data)
+        run.move("stopped", text)
 
     def _held_up(self) -> str:
         return f"behind a run that waits for {self.desk}"
@@ -508,10 +509,7 @@ class Engine:
                 continue  # it will be heard then; a list that a person has edited is not lost
             self.record.move_ask(ask.id, "ended")
             if not ask.steer:
-                text = f"not started: {reason}"
-                data = {"status": "stopped", "text": text, "seconds": 0.0}
-                self.record.log.append("run_ended", run=ask.id, data=data)
-                self.runs[ask.id].move("stopped", text)
+                self.end_unstarted(self.runs[ask.id], reason)
 
     def tell(self, kind: Kind, **data: Any) -> Event:
         """Append an event of the root agent."""

@@ -68,13 +68,12 @@ def _restore_runs(engine: Engine, events: list[Event]) -> None:
             engine.last.move("queued")  # it may have been resumed
         elif event.kind == "run_ended" and event.run in engine.runs:
             engine.runs[event.run].move(data["status"], data.get("text", ""))
-    # What a branch has seen queued, and its past has not seen started, is not for the branch.
     asked = [ask for ask in engine.record.asks("queued", "started") if not ask.steer]
     told = {event.run for event in events if event.kind in ("run_started", "run_ended")}
     known = told | {ask.id for ask in asked}
-    for identity in engine.runs.keys() - known:
-        del engine.runs[identity]
-    # Asked in the moment before the kernel ended, and not even in the log.
+    # Asked in the moment before the kernel ended: in the log and not kept, or the other way round.
+    for run in [run for identity, run in engine.runs.items() if identity not in known]:
+        engine.end_unstarted(run, "the kernel ended")
     for ask in asked:
         if ask.id not in engine.runs:
             engine.new_run(ask.id, ask.text)
@@ -92,6 +91,7 @@ def _restore_questions(engine: Engine, events: list[Event], state: StateSnapshot
             if event.data["by"] != "stop":
                 engine.desk.closed[identity] = Closed(question, event.data["answer"])
     engine.desk.reconcile(state, engine.agent)
+    engine.desk.close_answered()
 
 
 def _catch_up(engine: Engine, events: list[Event], state: StateSnapshot) -> None:

@@ -132,7 +132,7 @@ class Session:
         try:
             self._record.put_ask(ask)
         except ThreadError as error:
-            self._engine.refuse(run, str(error))
+            self._engine.end_unstarted(run, str(error))
             raise
         self._loop.call(self._engine.wake)
         return run
