@@ -647,7 +647,9 @@ def test_langchains_own_approvals_take_edits_and_reasons(opened, mode):
         (question,) = session.questions
         session.respond(question.id, {"decisions": [edit, reject]})
     else:
-        by_text = {question.request["args"]["text"]: question for question in session.questions}
+        actions = [question.request["action_requests"][0] for question in session.questions]
+        texts = [action["args"]["text"] for action in actions]
+        by_text = dict(zip(texts, session.questions, strict=True))
         session.respond(by_text["b"].id, {"decisions": [reject]})
         settle(run)
         session.respond(by_text["a"].id, {"decisions": [edit]})

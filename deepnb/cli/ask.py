@@ -95,6 +95,9 @@ class _Conversation:
         if resume:
             return self._session.resume()
         if question is not None:
+            if self._session.status == "waiting":
+                earlier = one_line(self._session.runs[-1].question, 500)
+                self._terminal.show(f"This comes after {earlier!r}, which waits for you:")
             return self._session.ask(question)
         under_way = [run for run in self._session.runs if run.status not in _ENDED]
         if not under_way:

@@ -97,8 +97,8 @@ def _pattern(target: str, terminal: Terminal) -> str:
     """Ask what need not be asked about again: a folder, or any call of a tool without files."""
     if target == "*":
         return target
-    folder = target.rpartition("/")[0]
-    return str(terminal.instead_of(f"{folder}/*", "For which files?"))
+    folder = f"{target.rpartition('/')[0]}/*"
+    return str(terminal.instead_of(target, f"For which files in this thread, such as {folder}?"))
 
 
 def _choice(request: Mapping[str, Any], terminal: Terminal) -> dict[str, Any]:

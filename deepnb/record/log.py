@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import ThreadError
@@ -36,9 +37,9 @@ class Masks:
 class Log:
     """Appends events, numbers them and tells whoever listens; safe for threads.
 
-    Listeners are called on the thread that appends, so they must return at once. Whatever goes
-    wrong with the disk is noted in `failure`: an event is never the reason that a run breaks, and
-    none is lost while the process lives.
+    Listeners are called in the order of the events, on one of the threads that append, so they
+    must return at once. Whatever goes wrong with the disk is noted in `failure`: an event is never
+    the reason that a run breaks, and none is lost while the process lives.
     """
 
     def __init__(self, database: Database, masks: Masks) -> None:
@@ -47,6 +48,8 @@ class Log:
         self._lock = threading.RLock()
         self._unsaved: list[Event] = []
         self._listeners: list[Callable[[Event], None]] = []
+        self._untold: deque[tuple[Event, tuple[Callable[[Event], None], ...]]] = deque()
+        self._telling = threading.Lock()
         self._events: list[Event] = []
         self.failure: ThreadError | None = None
         self.load()
@@ -71,10 +74,20 @@ class Log:
                 or event.time - self._unsaved[0].time > _LONGEST_WAIT
             ):
                 self.flush()
-            listeners = tuple(self._listeners)
-        for listener in listeners:
-            self._tell(listener, event)
+            self._untold.append((event, tuple(self._listeners)))
+        self._tell_all()
         return event
+
+    def _tell_all(self) -> None:
+        # Whoever tells already, perhaps further up on this very thread, goes on with what is new.
+        while self._untold and self._telling.acquire(blocking=False):
+            try:
+                while self._untold:
+                    event, listeners = self._untold.popleft()
+                    for listener in listeners:
+                        self._tell(listener, event)
+            finally:
+                self._telling.release()
 
     def _tell(self, listener: Callable[[Event], None], event: Event) -> None:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deepnb.errors import AnswerError, QuestionError, SessionError
 from deepnb.session.graph import is_at_rest
 from deepnb.session.packing import packed, unpacked
-from deepnb.session.questions import Closed, Question
+from deepnb.session.questions import Closed, Question, in_one_form
 from deepnb.session.stream import Scope
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Desk:
         known = self.open.keys() | self.closed.keys() | self._sent | self._passed_over
         if interrupt.id in known:
             return
-        question = Question(interrupt.id, interrupt.value, scope.agent, scope.parent, scope.call)
+        request = in_one_form(interrupt.value)
+        question = Question(interrupt.id, request, scope.agent, scope.parent, scope.call)
         self.open[interrupt.id] = question
         self._tell("interrupt_opened", question, request=question.request)
 

@@ -121,7 +121,10 @@ class Engine:
     async def resume(self) -> Run:
         """Go on with a run that was cut off or has failed."""
         if self.current:
-            raise SessionError(f"There is nothing to resume: the run is {self.current.status}.")
+            waits = f" for {self.desk}: answer that" if self._waits else ""
+            raise SessionError(
+                f"There is nothing to resume: the run is {self.current.status}{waits}."
+            )
         if not self.can_resume or self.last is None:
             raise SessionError("There is nothing to resume: ask something instead.")
         run = self.last

@@ -15,11 +15,9 @@ from deepnb.events import short
 from deepnb.interrupts import (
     Answer,
     ApprovalAnswer,
-    ApprovalRequest,
     BudgetAnswer,
     ChoiceAnswer,
     ClientToolAnswer,
-    Review,
     TextAnswer,
     explain_invalid,
 )
@@ -32,14 +30,25 @@ Respond: TypeAlias = str | Callable[["Question"], Any] | Mapping[str, Any] | Non
 """Who answers in place of a person: `"approve"`, `"reject"`, a function, or answers by tool."""
 
 
-def _is_single_approval(request: Mapping[str, Any]) -> bool:
-    """Whether it is langchain's question about one call, which is answered by one decision."""
-    return request.get("type") == "tool_approval" and isinstance(request.get("name"), str)
+def in_one_form(request: Any) -> Any:
+    """Give langchain's question about one call, which it takes one decision for, the usual form."""
+    if not isinstance(request, dict) or request.get("type") != "tool_approval":
+        return request
+    if not isinstance(name := request.get("name"), str):
+        return request
+    action = {"name": name, "args": request.get("args", {}), "description": ""}
+    action["description"] = str(request.get("description", ""))
+    # What is not allowed here is known to langchain alone, which will refuse it.
+    review = {"action_name": name, "allowed_decisions": list(_DECISIONS)}
+    return {
+        "type": "tool_approval",
+        "action_requests": [action],
+        "review_configs": [review],
+        "single": True,
+    }
 
 
 def _is_approval(request: Mapping[str, Any]) -> bool:
-    if _is_single_approval(request):
-        return True
     actions, reviews = request.get("action_requests"), request.get("review_configs")
     return (
         isinstance(actions, list)
@@ -48,13 +57,6 @@ def _is_approval(request: Mapping[str, Any]) -> bool:
         and all(isinstance(action, dict) and "name" in action for action in actions)
         and all(isinstance(review, dict) and "allowed_decisions" in review for review in reviews)
     )
-
-
-def _as_several(request: Mapping[str, Any]) -> ApprovalRequest:
-    action: Any = {"name": request["name"], "args": request.get("args", {}), "description": ""}
-    # What is not allowed here is known to langchain alone, which will refuse it.
-    review: Review = {"action_name": action["name"], "allowed_decisions": list(_DECISIONS)}
-    return {"type": "tool_approval", "action_requests": [action], "review_configs": [review]}
 
 
 _DECISIONS = ("approve", "edit", "reject", "respond")
@@ -104,8 +106,6 @@ class Question:
     def tools(self) -> list[str]:
         """The tools that it is about."""
         if self.type == "tool_approval":
-            if _is_single_approval(self.request):
-                return [str(self.request["name"])]
             return [str(action["name"]) for action in self.request["action_requests"]]
         tool = self.request.get("tool") if isinstance(self.request, dict) else None
         return [str(tool)] if tool else []
@@ -133,14 +133,13 @@ class Question:
         shape = self._shape()
         if shape is None:
             return answer
-        single = _is_single_approval(self.request)
         try:
             checked = shape.model_validate(self._spelled_out(answer))
-            checked.fit(_as_several(self.request) if single else self.request)
+            checked.fit(self.request)
         except (ValidationError, ValueError) as error:
             raise explain_invalid(error) from None
         plain = checked.model_dump(exclude_unset=True)
-        return plain["decisions"][0] if single else plain
+        return plain["decisions"][0] if self.request.get("single") is True else plain
 
     def _shape(self) -> builtins.type[Answer] | None:
         if self.type == "clarification_request":

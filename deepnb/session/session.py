@@ -48,7 +48,7 @@ class Session:
         model: What `deepnb.models.resolve` takes; for agents by name.
         workspace: The agent's folder. The conversation is kept in its `.deepnb/`.
         thread: Which conversation; one that exists is gone on with.
-        persist: False to keep the conversation in memory only.
+        persist: False to keep the conversation in memory only, until `close` or the kernel's end.
         respond: Who answers in place of a person: "approve", "reject", a function that is given
             the question, or answers by tool. Left out, a run that asks waits.
         tool_timeout: Seconds that a tool may take; None for as long as it likes.
@@ -279,7 +279,7 @@ class Session:
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Have `callback` called with each event from now on; call the result to end that.
 
-        It is called on the thread of the run, so it must return at once.
+        Events come in their order, mostly on the thread of the run, so it must return at once.
         """
         self._record.log.subscribe(callback)
         return lambda: self._record.log.unsubscribe(callback)
