@@ -291,11 +291,9 @@ def test_always_covers_what_comes_later_and_says_so(lake):
         "Both.",
     ])"""
     terminal = Terminal(["ask", "Go", "--workspace", str(lake)], model=model)
-    terminal.until("[a]lways").type("a\n").until("For which files in this thread").type("/elsewhere/*\n")
+    terminal.until("[a]lways").type("a\n").until("For which files").type("/elsewhere/*\n")
     terminal.until("The answer was refused and the question is still open")
-    terminal.until("[a]lways").type("a\n").until("(Enter: /workspace/pump.md)").type(
-        "/workspace/*\n"
-    )
+    terminal.until("[a]lways").type("a\n").until("/workspace/a.md)").type("/workspace/*\n")
     terminal.until("Approve write_file /workspace/b.md? → approved by an earlier permission")
     terminal.until("Both.")
     assert terminal.end() == 0
