@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 from deepnb._lazy import lazy
 
 if TYPE_CHECKING:
-    from deepnb import agents, errors, events, files, middleware, models, samples, testing
+    from deepnb import (
+        agents,
+        errors,
+        events,
+        files,
+        frames,
+        interrupts,
+        middleware,
+        models,
+        samples,
+        testing,
+    )
     from deepnb.agents.deep import create_deep_agent
     from deepnb.middleware.budget import Budget
     from deepnb.notebook.magics import load_ipython_extension
@@ -30,6 +41,8 @@ __all__ = [
     "events",
     "files",
     "forget",
+    "frames",
+    "interrupts",
     "load_ipython_extension",
     "middleware",
     "models",
@@ -48,7 +61,9 @@ __getattr__ = lazy(
         "errors": "errors",
         "events": "events",
         "files": "files",
+        "frames": "frames",
         "forget": "session.listing",
+        "interrupts": "interrupts",
         "load_ipython_extension": "notebook.magics",
         "middleware": "middleware",
         "models": "models",

@@ -67,8 +67,9 @@ class Kernel:
         return opened
 
     def kill(self) -> None:
-        """Kill -9, and wait until it is dead."""
-        self.process.kill()
+        """Kill -9, unless it has killed itself: by now its number may be somebody else's."""
+        if self.process.is_alive():
+            self.process.kill()
         self.process.join(PATIENCE)
         self.pipe.close()
         assert self.process.exitcode == -signal.SIGKILL

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _BATCH = 32
 _LONGEST_WAIT = 0.25
-_MAY_WAIT = frozenset[Kind]({"token", "reasoning", "node", "usage", "tool_call"})
-"""Kinds of which a handful may be lost with the kernel: nothing is decided by them."""
+_MAY_WAIT = frozenset[Kind]({"token", "reasoning"})
+"""Kinds that come so often that they are written together: the next comes soon, or the message."""
 
 
 class Masks:

@@ -111,6 +111,9 @@ class Engine:
         if error and self.current:
             self._waits, self.can_resume = False, True
             self._fail(self.current, error)
+        elif error:
+            for run in self._queued():
+                self.end_unstarted(run, described(error))
 
     def nudge(self) -> None:
         """Deliver what is meant for the run under way, at its next step."""
@@ -510,7 +513,8 @@ class Engine:
         for ask in self.record.asks("queued"):
             if ask.steer and (self.can_resume or ask.input):
                 continue  # it will be heard then; a list that a person has edited is not lost
-            self.record.move_ask(ask.id, "ended")
+            with suppress(ThreadError):  # it is dropped when the thread is opened next
+                self.record.move_ask(ask.id, "ended")
             if not ask.steer:
                 self.end_unstarted(self.runs[ask.id], reason)
 

@@ -13,7 +13,18 @@ from deepnb.record.log import Masks
 if TYPE_CHECKING:
     from deepnb.events import Kind
 
-_LOOKED_AT = frozenset({"tool_call", "tool_result", "node", "error", "warning", "run_ended"})
+_LOOKED_AT = frozenset(
+    [
+        "tool_call",
+        "tool_result",
+        "node",
+        "file",
+        "interrupt_opened",
+        "error",
+        "warning",
+        "run_ended",
+    ]
+)
 """Kinds that hold what others have written, and not what was said in the conversation."""
 
 
