@@ -8,6 +8,7 @@ graph that is resumed earlier runs the siblings of a waiting task twice.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class Engine:
         self._supervisor = supervisor
         self._policy = policy
         self._translator = Translator(record.log, agent, "")
+        self._lock = threading.RLock()  # of who waits, and who behind whom
         self._worker: asyncio.Task[None] | None = None
         self._stoppable = Stoppable()
         self._control = RunControl()
@@ -168,10 +170,11 @@ class Engine:
     def accept(self, identity: str, answer: Any, by: str) -> None:
         """Take an answer, once; see `Desk.accept`."""
         new = self.desk.accept(identity, answer, by)
-        if new and self.current and self.current.status == "waiting":
-            self.current.move("running")  # at once: whoever waits for it next must not pass
-            for queued in self._queued():
-                queued.move("queued")
+        with self._lock:
+            if new and self.current and self.current.status == "waiting":
+                self.current.move("running")  # at once: whoever waits for it next must not pass
+                for queued in self._queued():
+                    queued.move("queued")
 
     @property
     def under_way(self) -> Run | None:
@@ -184,9 +187,10 @@ class Engine:
         def read() -> list[Event]:
             return [event for event in self.record.log.since(0) if event.run == identity]
 
-        run = self.runs[identity] = Run(identity, question, read)
-        if self.current and self.current.status == "waiting":
-            run.move("queued", self._held_up())
+        with self._lock:
+            run = self.runs[identity] = Run(identity, question, read)
+            if self.current and self.current.status == "waiting":
+                run.move("queued", self._held_up())
         return run
 
     def end_unstarted(self, run: Run, reason: str) -> None:
@@ -402,9 +406,10 @@ class Engine:
         self._waits = True
         if self._waiting_for_end:  # a stop has come in the moment before
             raise StoppedError(is_left=False)
-        run.move("waiting", str(self.desk))
-        for queued in self._queued():
-            queued.move("queued", self._held_up())
+        with self._lock:
+            run.move("waiting", str(self.desk))
+            for queued in self._queued():
+                queued.move("queued", self._held_up())
 
     # Steering
 
