@@ -249,8 +249,8 @@ def test_two_subagents_waiting_at_once_are_answered_in_reverse(folder):
 
 MALFORMED = [
     ({"decisions": [{"type": "aprove"}]}, "approve"),
-    ({"decisions": []}, "send 1 decisions"),
-    ({"decisions": [APPROVE, APPROVE]}, "send 1 decisions"),
+    ({"decisions": []}, "send 1 decision"),
+    ({"decisions": [APPROVE, APPROVE]}, "send 1 decision"),
     ({"decisions": [{"type": "respond", "message": "done"}]}, "can be decided by"),
     ({"decisions": [{"type": "edit"}]}, "edited_action"),
     (
