@@ -105,7 +105,7 @@ def differences(rows: Iterable[Row]) -> pd.DataFrame:
     return frame(_DIFFERENCES, rows)
 
 
-def todo_list(todos: pd.DataFrame) -> list[dict[str, str]]:
+def todo_list(todos: pd.DataFrame | Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     """Read a todo list back from a frame that a person has edited.
 
     Raises:

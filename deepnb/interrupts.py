@@ -8,12 +8,15 @@ malformed answer is refused with a reason and the question stays open.
                                "approve" may come with "always": a pattern, see `covers`
     client_tool_execution  ->  {"result": ...} | {"error": "..."}
     clarification_request  ->  {"response": "..."} | {"selected": [...], "freeform"?: "..."}
+    plan_approval          ->  {"approved": true, "plan"?: {"steps": [...]}} as it is, or edited
+                               {"approved": false, "reason"?: "..."}
     budget_exhausted       ->  {"raise_to": 2.5} | {"stop": true}
 """
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Generic, Literal, NotRequired, Self, TypedDict, TypeVar, cast
 
 from pydantic import (
@@ -33,6 +36,7 @@ from deepnb.errors import AnswerError, NobodyToAskError
 Result = DefaultTypeVar("Result", default=JsonValue)
 AnswerType = TypeVar("AnswerType", bound="Answer")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Pattern = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 
 
@@ -77,11 +81,13 @@ class Review(TypedDict):
 
     `always` is what a pattern has to cover if the action is to be approved for good: the path of
     a file, or "*" for a tool that has none. Without it, an approval is for this action alone.
+    `args_schema` is the JSON schema of what the tool takes, for whoever edits its arguments.
     """
 
     action_name: str
     allowed_decisions: list[str]
     always: NotRequired[str]
+    args_schema: NotRequired[dict[str, Any]]
 
 
 class ApprovalRequest(TypedDict):
@@ -90,6 +96,54 @@ class ApprovalRequest(TypedDict):
     type: Literal["tool_approval"]
     action_requests: list[Action]
     review_configs: list[Review]
+
+
+class PlanStep(TypedDict):
+    """One step of a plan; `depends_on` has the ids of those that come before it."""
+
+    id: str
+    title: str
+    tool: str
+    input: str
+    rationale: str
+    depends_on: list[str]
+
+
+class Plan(TypedDict):
+    """What is to be done, and for which question."""
+
+    question: NotRequired[str]
+    steps: list[PlanStep]
+
+
+class Check(TypedDict):
+    """One thing that was looked at before a person is asked about a plan."""
+
+    name: str
+    status: Literal["ok", "warn", "bad"]
+    note: str
+
+
+class Audit(TypedDict):
+    """What came of looking at a plan, by which policy."""
+
+    passed: bool
+    summary: str
+    policy: str
+    checks: list[Check]
+    remarks: list[str]
+
+
+class PlanRequest(TypedDict):
+    """A plan that a person approves, as it is or with changes, before it is carried out.
+
+    An edited plan may use the tools that the plan itself uses, and those in `tools`.
+    """
+
+    type: Literal["plan_approval"]
+    plan: Plan
+    audit: Audit | None
+    tools: NotRequired[list[str]]
 
 
 class BudgetRequest(TypedDict):
@@ -101,7 +155,7 @@ class BudgetRequest(TypedDict):
     spent: float
 
 
-Request = ApprovalRequest | ClientToolRequest | ClarificationRequest | BudgetRequest
+Request = ApprovalRequest | ClientToolRequest | ClarificationRequest | PlanRequest | BudgetRequest
 
 
 class Answer(BaseModel):
@@ -229,6 +283,62 @@ class ChoiceAnswer(Answer):
             raise ValueError("this question takes no free text; select an option")
         if not self.selected and not self.freeform:
             raise ValueError("nothing was selected")
+
+
+class EditedStep(Answer):
+    """A step of the plan to carry out; see `PlanStep`."""
+
+    id: Name
+    title: Text
+    tool: str
+    input: str = ""
+    rationale: str = ""
+    depends_on: list[str] = []
+
+
+class EditedPlan(Answer):
+    """The plan to carry out in place of the one that was asked about."""
+
+    question: str | None = None
+    steps: list[EditedStep] = Field(min_length=1, max_length=20)
+
+    @model_validator(mode="after")
+    def _can_be_carried_out(self) -> Self:
+        ids = [step.id for step in self.steps]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two steps have the same id")
+        for step in self.steps:
+            if unknown := [other for other in step.depends_on if other not in ids]:
+                raise ValueError(f"step {step.id!r} depends on {unknown[0]!r:.60}, which is none")
+        try:
+            TopologicalSorter({step.id: step.depends_on for step in self.steps}).prepare()
+        except CycleError as error:
+            raise ValueError(f"steps wait for each other: {', '.join(error.args[1])}") from None
+        return self
+
+
+class PlanAnswer(Answer):
+    """Yes, to the plan as it is or as it was edited; or no, and why."""
+
+    approved: bool
+    plan: EditedPlan | None = None
+    reason: Text | None = None
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if self.plan is not None and not self.approved:
+            raise ValueError("'plan' goes with 'approved': true; leave it out to reject")
+        if self.reason is not None and self.approved:
+            raise ValueError("'reason' goes with 'approved': false")
+        return self
+
+    def fit(self, request: PlanRequest) -> None:
+        """Use the tools that there are."""
+        tools = {step["tool"] for step in request["plan"]["steps"]} | {*request.get("tools", ())}
+        for step in self.plan.steps if self.plan else ():
+            if step.tool not in tools:
+                known = ", ".join(sorted(tools))
+                raise ValueError(f"there is no tool {step.tool!r:.60} here; choose from {known}")
 
 
 class BudgetAnswer(Answer):

@@ -157,6 +157,9 @@ def question_of(request: Any) -> tuple[str, str, str]:
         text = f"Approve {', '.join(calls)}?"
     elif kind == "client_tool_execution":
         text = f"Run {_call(tool, asked.get('args'))} where the files are"
+    elif kind == "plan_approval":
+        steps = len(mappings_of(mapping_of(asked.get("plan")).get("steps")))
+        text = f"Approve a plan with {steps} step{'' if steps == 1 else 's'}?"
     elif kind == "budget_exhausted":
         spent = f"{_amount(asked.get('spent'))} of {_amount(asked.get('limit'))}"
         text = f"{spent} {_line(asked.get('unit'))} are spent. Raise the limit?"
@@ -177,6 +180,10 @@ def _closed(event: Event) -> str:
         counts = Counter(_DECIDED.get(text_of(each.get("type")), "answered") for each in decisions)
         what = ", ".join(f"{n} {w}" if len(decisions) > 1 else w for w, n in counts.items())
         words = next((each["message"] for each in decisions if each.get("message")), "")
+    if "approved" in answer:
+        edited = " with changes" if answer.get("plan") else ""
+        what = f"approved{edited}" if answer["approved"] is True else "rejected"
+        words = answer.get("reason")
     if isinstance(words, list):
         words = ", ".join(map(text_of, words))
     return f"{what}{f' by {by}' if by else ''}{f': {text_of(words)}' if words else ''}"

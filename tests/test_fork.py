@@ -699,3 +699,112 @@ def test_a_fork_of_the_middle_is_exported_as_far_as_it_goes(session, forking, tm
     text = Path(forking(s, 4).export(tmp_path / "fork.md")).read_text()
     assert "one" in text
     assert "answer 1" not in text
+
+
+# Before a run: to ask it again, or otherwise
+
+
+def test_a_branch_before_a_run_begins_where_that_was_asked(session, forking):
+    s = session(at_work)
+    runs = [ask(s, question) for question in ("one", "two", "three")]
+    states = past_states(s)
+    for before in (runs[1], runs[1].id):
+        fork = forking(s, before=before)
+        assert said(fork) == list(fork.messages.text) == ["one", "answer 1 to one"]
+        assert [run.question for run in fork.runs] == ["one"]
+        assert (fork.status, fork.can_resume) == ("done", False)
+        began = next(e for e in kinds(s, "run_started") if e.run == runs[1].id)
+        assert fork.state == states[began.step].values
+        assert fork.forked_from == f"main, step {began.step}"
+        assert ask(fork, "otherwise").answer == "answer 2 to otherwise"
+        check_conversation(fork.state["messages"])
+    assert said(s)[-1] == "answer 3 to three"
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_a_branch_before_the_first_run_is_a_thread_that_has_not_begun(session, forking, persist):
+    s = session(at_work, persist=persist)
+    first = ask(s, "one")
+    ask(s, "two")
+    fork = forking(s, before=first)
+    assert (fork.status, fork.events(), fork.runs, fork.state) == ("idle", [], [], {})
+    assert (fork.title, fork.forked_from) == ("New thread", "main, its beginning")
+    assert ask(fork, "otherwise").answer == "answer 1 to otherwise"
+    assert said(fork) == ["otherwise", "answer 1 to otherwise"]
+
+
+def test_a_run_is_asked_again_also_if_it_was_asked_while_another_ran(session, forking):
+    gate = Gate()
+
+    def model(messages):
+        if messages[-1].text == "one":
+            gate.wait()
+        return echo(messages)
+
+    s = session(model)
+    s.ask("one")
+    gate.reached.wait(PATIENCE)
+    later = [s.ask(question) for question in ("two", "three")]
+    gate.opened.set()
+    later[1].wait(PATIENCE)
+    fork = forking(s, before=later[0])
+    assert said(fork) == list(fork.messages.text) == ["one", "answer to one"]
+    assert [run.question for run in fork.runs] == ["one"]
+    assert fork.status == "done"
+
+
+def test_a_run_that_failed_was_stopped_or_waits_can_be_asked_again(session, forking):
+    def model(messages):
+        last = messages[-1].text
+        if last == "fail":
+            raise RuntimeError("the line is down")
+        return write() if last == "write" else echo(messages)
+
+    s = session(model)
+    ask(s, "one")
+    failed, waiting = ask(s, "fail"), ask(s, "write")
+    assert (failed.status, waiting.status) == ("failed", "waiting")
+    again = forking(s, before=failed)
+    assert said(again) == ["one", "answer to one"]
+    again = forking(s, before=waiting)
+    assert (again.status, again.questions, again.can_resume) == ("failed", [], False)
+    assert ask(again, "otherwise").answer == "answer to otherwise"
+    check_conversation(again.state["messages"])
+    s.stop()
+    assert said(forking(s, before=waiting))[:2] == ["one", "answer to one"]
+    assert s.status == "stopped"
+
+
+def test_a_run_can_be_asked_again_in_a_branch_of_a_branch_and_after_a_restart(session, forking):
+    s = session(at_work)
+    ask(s, "one")
+    branch = forking(s, thread="branch")
+    second = ask(branch, "two")
+    branch.close()
+    branch = session(at_work, thread="branch")
+    assert said(forking(branch, before=second.id)) == ["one", "answer 1 to one"]
+    assert forking(branch, before=branch.runs[0]).state == {}
+
+
+def test_what_was_taken_back_is_not_in_the_branch(session, forking):
+    s = session([write(), "done", "after that"])
+    run = ask(s, "one")
+    s.withdraw(s.ask("never mind"))
+    s.respond(s.questions[0].id, "reject")
+    run.wait(PATIENCE)
+    fork = forking(s)
+    assert [r.question for r in fork.runs] == ["one"]
+    assert {e.run for e in fork.events()} == {run.id}
+
+
+def test_what_cannot_be_asked_again_is_refused(session):
+    s = session([write(), "done"])
+    ask(s, "one")
+    queued = s.ask("two")
+    with pytest.raises(SessionError, match="never begun"):
+        s.fork(before=queued)
+    with pytest.raises(SessionError, match="no run 'nobody'"):
+        s.fork(before="nobody")
+    with pytest.raises(SessionError, match="not both"):
+        s.fork(3, before=s.runs[0])
+    assert list(listed(s.workspace)) == ["main"]

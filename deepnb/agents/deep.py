@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.backends.protocol import BackendProtocol
@@ -14,7 +15,12 @@ from deepnb.agents.subagents import TaskMiddleware, checked
 from deepnb.errors import AgentError
 from deepnb.files import Mounts, mounts
 from deepnb.files.mounts import FILES
-from deepnb.middleware.approvals import ApprovalsMiddleware, approvals_for
+from deepnb.middleware.approvals import (
+    PREVIEW,
+    ApprovalsMiddleware,
+    approvals_for,
+    preview_of,
+)
 from deepnb.middleware.client_tools import (
     REMAINING_FILE_TOOLS,
     ClientToolsMiddleware,
@@ -128,10 +134,11 @@ def create_deep_agent(
             ToolCallsMiddleware(),
             *extra,
             *([budget] if budget else []),
-            *([ApprovalsMiddleware(approvals, files)] if approvals else []),
-            SupervisionMiddleware(files),
-            ContentMiddleware(),
         ]
+        if approvals:
+            all_tools = [*own_tools, *(t for part in parts for t in getattr(part, "tools", ()))]
+            parts.append(ApprovalsMiddleware(approvals, files, all_tools))
+        parts += [SupervisionMiddleware(files), ContentMiddleware()]
         return unambiguous(parts, own_tools)
 
     def helper(spec: SubAgent | CompiledSubAgent) -> SubAgent | CompiledSubAgent:
@@ -163,7 +170,8 @@ def create_deep_agent(
         name=name,
         cache=cache,
     )
-    return agent.with_config(recursion_limit=RECURSION_LIMIT)
+    preview = {PREVIEW: partial(preview_of, files)}
+    return agent.with_config(recursion_limit=RECURSION_LIMIT, configurable=preview)
 
 
 def build(

@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from deepnb.transcript.legible import legible, one_line
-from deepnb.transcript.questions import as_json
+from deepnb.transcript.questions import as_json, plan_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,14 +34,15 @@ def put(question: Question, terminal: Terminal) -> Any:
     who = one_line(question.agent or "The agent")
     if question.type == "tool_approval":
         return {"decisions": _decisions(request, who, terminal)}
+    if question.type == "plan_approval":
+        return _plan(request, who, terminal)
     if question.type == "budget_exhausted":
         return _budget(request, terminal)
     terminal.show("", terminal.paint.bold(f"? {who} asks"))
     if question.type == "clarification_request":
         terminal.show(terminal.paint.markdown(request["question"]))
-        if request["tool"] == "ask_choices":
-            return _choice(request, terminal)
-        return {"response": terminal.words()}
+        is_choice = request["tool"] == "ask_choices"
+        return _choice(request, terminal) if is_choice else {"response": terminal.words()}
     # A graph that is not deepnb's may ask in any form, and take anything.
     terminal.show(legible(request if isinstance(request, str) else as_json(request, indent=2)))
     words = terminal.words("Your answer, as text or JSON")
@@ -115,6 +116,21 @@ def _choice(request: Mapping[str, Any], terminal: Terminal) -> dict[str, Any]:
         if request["allow_freeform"]:
             return {"selected": [], "freeform": words}
         terminal.show(f"Choose from 1 to {len(options)}.")
+
+
+def _plan(request: Mapping[str, Any], who: str, terminal: Terminal) -> dict[str, Any]:
+    terminal.show("", terminal.paint.bold(f"? {who} asks for your approval of a plan"))
+    for number, (title, what) in enumerate(plan_steps(request["plan"]), start=1):
+        terminal.show(
+            f"  {number}  {one_line(title)}", terminal.paint.dim(f"     {one_line(what)}")
+        )
+    audit = request.get("audit")
+    if isinstance(audit, dict) and audit.get("summary"):
+        terminal.show(f"  {legible(audit['summary'])}")
+    if terminal.choose({key: _DECISIONS[key][1] for key in ("y", "n")}) == "y":
+        return {"approved": True}
+    reason = terminal.read("Why? The agent reads it (Enter: no reason)")
+    return {"approved": False, **({"reason": reason} if reason else {})}
 
 
 def _budget(request: Mapping[str, Any], terminal: Terminal) -> dict[str, Any]:

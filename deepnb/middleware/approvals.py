@@ -22,17 +22,21 @@ from deepnb.files import Client, Mounts, safe_parts
 from deepnb.files.paths import join
 from deepnb.interrupts import ApprovalAnswer, ApprovalRequest, ask, covers
 from deepnb.middleware.diffs import diff, visible
+from deepnb.middleware.schemas import schemas_of
 from deepnb.middleware.supervision import whereabouts
 from deepnb.middleware.writes import ARGUMENTS, Write, folder_at, home_of, text_of
 from deepnb.record import current_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from deepagents.backends.protocol import BackendProtocol
     from langchain.agents.middleware import ToolCallRequest
     from langchain_core.messages import ToolCall
     from langgraph.runtime import Runtime
+
+PREVIEW = "__deepnb_preview"
+"""Where a graph's configuration holds `preview_of` for its files."""
 
 _EDITED = "hitl_edited_tool_calls"  # where langchain's wrap_tool_call looks for a person's version
 
@@ -81,13 +85,23 @@ def _is_owned(files: BackendProtocol, path: str) -> bool:
 
 
 class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
-    """Pause for the tool calls in `interrupt_on`; see langchain's for what that may say."""
+    """Pause for the tool calls in `interrupt_on`; see langchain's for what that may say.
+
+    Args:
+        interrupt_on: By tool, whether and how to ask.
+        files: Where files live.
+        tools: All that the agent has, so that a person is told what arguments each takes.
+    """
 
     def __init__(
-        self, interrupt_on: Mapping[str, bool | InterruptOnConfig], files: BackendProtocol
+        self,
+        interrupt_on: Mapping[str, bool | InterruptOnConfig],
+        files: BackendProtocol,
+        tools: Sequence[Any] = (),
     ) -> None:
         super().__init__(dict(interrupt_on))
         self._files = files
+        self._schemas = schemas_of(tools, self.interrupt_on)
         self._shown: dict[str, str | None] = {}
 
     def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -132,6 +146,9 @@ class ApprovalsMiddleware(HumanInTheLoopMiddleware[Any, Any, Any]):
     ) -> ApprovalRequest:
         pairs = [self._create_action_and_config(c, config, state, runtime) for c, config in gated]
         reviews = [dict(review) for _, review in pairs]
+        for review, (call, _) in zip(reviews, gated, strict=True):
+            if schema := self._schemas.get(call["name"]):
+                review["args_schema"] = schema
         if current_record():
             for review, (call, _) in zip(reviews, gated, strict=True):
                 if target := _target(self._files, call):
@@ -215,6 +232,13 @@ def _target(files: BackendProtocol, call: ToolCall) -> str | None:
         # What is reached through a link is elsewhere, and that is not what was granted.
         return path if os.path.realpath(real) == str(real) else None
     return path if isinstance(home_of(files, path), Client) else None
+
+
+def preview_of(files: BackendProtocol, tool: str, args: dict[str, Any]) -> str:
+    """Say what a call would change, and change nothing; empty for what is no write."""
+    if tool not in ARGUMENTS:
+        return ""
+    return describe_write(files, Write.of({"name": tool, "args": args, "id": None}))
 
 
 def describe_write(files: BackendProtocol, write: Write) -> str:

@@ -17,7 +17,7 @@ from langgraph.config import get_config
 
 from deepnb.errors import AgentError, ModelError, NobodyToAskError
 from deepnb.interrupts import BudgetAnswer, BudgetRequest, ask
-from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Unit
+from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Limit, Unit
 from deepnb.middleware.meter import Meter, reserved
 from deepnb.middleware.tokens import TokenCounter
 from deepnb.models.prices import list_price, model_name, price
@@ -98,6 +98,10 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         """Keep the account in a file from now on, unless it was given a ledger of its own."""
         if self.ledger.is_in_memory and not self._given_ledger:
             self.ledger = Ledger(path)
+
+    def standing(self, thread: str) -> list[Limit]:
+        """Give the limits of a thread as they are by now, and what it has spent."""
+        return self.ledger.standing(thread, self.limits)
 
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> None:
         """Let a new run ask again where an earlier one was stopped."""

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +33,14 @@ class Amount:
 @dataclass(frozen=True)
 class Exhausted:
     """A limit that a call would break."""
+
+    unit: Unit
+    limit: float
+    spent: float
+
+
+class Limit(NamedTuple):
+    """How a limit stands."""
 
     unit: Unit
     limit: float
@@ -80,9 +88,7 @@ class Ledger:
             if db.execute("SELECT 1 FROM stopped WHERE scope = ?", (scope,)).fetchone():
                 return None
             spent = self._total(db, scope)
-            raised = dict(db.execute("SELECT unit, value FROM raised WHERE scope = ?", (scope,)))
-            for unit, given in limits.items():
-                limit = max(given, raised.get(unit, 0))
+            for unit, limit in self._raised(db, scope, limits).items():
                 if getattr(spent, unit) + getattr(most, unit) > limit:
                     return Exhausted(unit, limit, getattr(self._total(db, scope, 1), unit))
             cursor = db.execute(
@@ -112,6 +118,13 @@ class Ledger:
         with self._transaction() as db:
             return self._total(db, scope, settled=1)
 
+    def standing(self, scope: str, limits: Mapping[Unit, float]) -> list[Limit]:
+        """Give each limit as it is by now, and what was spent of it."""
+        with self._transaction() as db:
+            spent = self._total(db, scope, settled=1)
+            raised = self._raised(db, scope, limits)
+            return [Limit(unit, limit, getattr(spent, unit)) for unit, limit in raised.items()]
+
     def raise_limit(self, scope: str, unit: Unit, value: float) -> None:
         """Allow more; a limit is never lowered this way, so that saying it twice does no harm."""
         with self._transaction() as db:
@@ -131,6 +144,11 @@ class Ledger:
         """Let a new run ask again."""
         with self._transaction() as db:
             db.execute("DELETE FROM stopped WHERE scope = ?", (scope,))
+
+    @staticmethod
+    def _raised(db: sqlite3.Cursor, scope: str, limits: Mapping[Unit, float]) -> dict[Unit, float]:
+        raised = dict(db.execute("SELECT unit, value FROM raised WHERE scope = ?", (scope,)))
+        return {unit: max(given, raised.get(unit, 0)) for unit, given in limits.items()}
 
     @staticmethod
     def _total(db: sqlite3.Cursor, scope: str, settled: int = 0) -> Amount:

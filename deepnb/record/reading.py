@@ -60,6 +60,8 @@ def _facts(database: Database, *, in_use: bool) -> dict[str, Any]:
     last = read(database, "SELECT * FROM event ORDER BY seq DESC LIMIT 1")
     return {
         "agent": about.get("agent"),
+        "forked_from": about.get("forked from", ""),
+        "in_use": in_use,
         "status": _status(database, in_use=in_use),
         "question": first[0][0] if first else None,
         "runs": asked[0],
@@ -69,12 +71,16 @@ def _facts(database: Database, *, in_use: bool) -> dict[str, Any]:
 
 
 def _status(database: Database, *, in_use: bool) -> str:
-    ends = "SELECT * FROM event WHERE kind IN ('run_started', 'run_ended')"
-    last = read(database, f"{ends} ORDER BY seq DESC LIMIT 1")
-    if not last:
+    last = read(
+        database, "SELECT * FROM event WHERE kind = 'run_started' ORDER BY seq DESC LIMIT 1"
+    )
+    begun, since = (last[0].run, last[0].seq) if last else (None, 0)
+    ends = f"SELECT * FROM event WHERE kind = 'run_ended' AND seq > {since} ORDER BY seq"  # noqa: S608  # a number
+    for end in reversed(read(database, ends)):
+        if begun in (None, end.run):  # others were never begun
+            return str(end.data.get("status"))
+    if not begun:
         return "idle"
-    if last[0].kind == "run_ended":
-        return str(last[0].data.get("status"))
     waiting: set[str] = set()
     for event in read(database, "SELECT * FROM event WHERE kind LIKE 'interrupt_%' ORDER BY seq"):
         change = waiting.add if event.kind == "interrupt_opened" else waiting.discard

@@ -190,7 +190,8 @@ class Record:
         events = other.log.since(0)[:number]
         begun = {event.run for event in events if event.kind == "run_started"}
         # What waited there for its turn is not for the branch.
-        events = [event for event in events if event.kind != "queued" or event.run in begun]
+        unbegun = ("queued", "run_ended")
+        events = [event for event in events if event.kind not in unbegun or event.run in begun]
         ended = {event.run for event in events if event.kind == "run_ended"}
         asks = [ask for ask in other.asks("started", "ended") if ask.id in begun]
         shown = other._db.rows("SELECT * FROM shown")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,8 +13,8 @@ from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
 from deepnb.middleware.budget import Budget
 from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
 from deepnb.middleware.supervision import Supervisor
-from deepnb.models import explain
-from deepnb.models.prices import model_name
+from deepnb.models import Choice, explain, resolve
+from deepnb.models.prices import model_name, unwrapped
 from deepnb.record import Record, ThreadFolder
 from deepnb.record.database import damaged
 from deepnb.record.database import explain as explain_sqlite
@@ -24,6 +25,7 @@ from deepnb.session.loop import Loop
 from deepnb.session.questions import Policy
 from deepnb.session.restore import BRANCHED, CUT_OFF, restore
 from deepnb.session.secrets import Secrets
+from deepnb.session.watch import ModelWatch
 
 if TYPE_CHECKING:
     import os
@@ -82,20 +84,27 @@ class Recipe:
         return [helper.get("model") for helper in helpers if isinstance(helper, dict)]
 
     @property
-    def shown_model(self) -> str:
-        """The name of the model; empty for a graph, which may have any number of them."""
+    def choice(self) -> Choice | None:
+        """The model and what chose it; None for a graph, which may have any number of them."""
         if not isinstance(self.agent, str):
-            return ""
+            return None
         if self.model is None or isinstance(self.model, str):
-            return explain(self.model).spec
-        return model_name(self.model)
+            return explain(self.model)
+        return Choice(model_name(self.model), "given as an object")
+
+    def chat(self) -> BaseChatModel | None:
+        """Make the model once more, to look at; None if nobody can tell which it is."""
+        if isinstance(self.agent, str):
+            with suppress(DeepnbError):  # an agent may take what `resolve` does not know
+                return unwrapped(resolve(self.model))
+        return None
 
 
 @dataclass(frozen=True)
 class Heritage:
-    """What a branch begins with."""
+    """What a branch begins with; without a past, it is a thread that has not begun."""
 
-    past: Past
+    past: Past | None
     record: Record
     events: int
     origin: str
@@ -123,6 +132,7 @@ class Core:
         self.workspace = checked_workspace(recipe.workspace)
         policy = Policy(recipe.respond)
         graph = recipe.graph(self.workspace)
+        self.choice = recipe.choice  # as it is now: variables may change later
         self.agent = recipe.agent if isinstance(recipe.agent, str) else str(graph.name)
         self.folder = ThreadFolder(self.workspace, recipe.thread) if recipe.persist else None
         self._graph_is_open = False
@@ -132,6 +142,7 @@ class Core:
             self.folder.lock(is_new=heritage is not None)
         self.loop = Loop(f"deepnb {recipe.thread}")
         self.record: Record | None = None
+        self.watch = ModelWatch(recipe.chat)
         try:
             self.secrets = secrets = Secrets(recipe.model, *recipe.helper_models)
             self.record = Record(self.folder.record if self.folder else None, secrets)
@@ -140,15 +151,46 @@ class Core:
             known = self._checked_about(self.record.about)
             self.graph = ThreadGraph(graph, known.get("thread", recipe.thread), secrets, in_run)
             self.engine = Engine(self.graph, self.record, self.supervisor, policy, self.agent)
-            budget = recipe.options.get("budget")
-            if self.folder and isinstance(budget, Budget):
-                _keep(budget, self.folder.budget)
+            self.record.log.subscribe(self.watch.hear)
+            if self.folder and self.budget:
+                _keep(self.budget, self.folder.budget)
             self.loop.wait(self._start(self.record, heritage))
             if self.folder:
                 self.folder.complete()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def budget(self) -> Budget | None:
+        """The thread's budget, if it has one."""
+        budget = self.recipe.options.get("budget")
+        return budget if isinstance(budget, Budget) else None
+
+    def use(self, model: str | BaseChatModel | None) -> None:
+        """Have another model answer from now on.
+
+        Raises:
+            ModelError: There is no such model.
+            SessionError: The agent is a graph, or is at work.
+        """
+        if not isinstance(self.recipe.agent, str):
+            raise SessionError("This session's graph has models of its own. Make it with another.")
+        recipe = replace(self.recipe, model=model)
+        graph = recipe.graph(self.workspace)  # not on the loop: it may take a while
+        self.loop.wait(self._change_to(recipe, graph))
+
+    async def _change_to(self, recipe: Recipe, graph: Graph) -> None:
+        if run := self.engine.under_way:
+            raise SessionError(
+                f"The model cannot be changed while a run is {run.status}. Wait, or stop it first."
+            )
+        choice = recipe.choice
+        self.engine.record.note({"model": choice.spec if choice else ""})
+        self.secrets.add(recipe.model)  # before anything that it says can be kept
+        self.graph.change_to(graph)
+        self.recipe, self.choice = recipe, choice
+        self.watch.change_to(recipe.chat)
 
     def _checked_about(self, about: dict[str, str]) -> dict[str, str]:
         """Refuse a thread of another agent, which would take its questions for its own."""
@@ -162,13 +204,15 @@ class Core:
     async def _start(self, record: Record, heritage: Heritage | None) -> None:
         # The name it was made under is that of its checkpoints, also if its folder was renamed.
         made_as = {"thread": self.recipe.thread, **record.about}["thread"]
-        facts = {"thread": made_as, "agent": self.agent, "model": self.recipe.shown_model}
+        model = self.choice.spec if self.choice else ""
+        facts = {"thread": made_as, "agent": self.agent, "model": model}
         record.note(facts)
         try:
             await self.graph.open(self.folder.checkpoints if self.folder else None)
             self._graph_is_open = True
             if heritage:
-                await self.graph.write_past(heritage.past)
+                if heritage.past:
+                    await self.graph.write_past(heritage.past)
                 record.copy_from(heritage.record, heritage.events)
                 record.note({"forked from": heritage.origin})
             await restore(self.engine, BRANCHED if heritage else CUT_OFF)
@@ -181,12 +225,13 @@ class Core:
 
     def close(self) -> None:
         """Let go of everything."""
+        self.watch.close()
         if self._graph_is_open:
             self.loop.wait(self.graph.close())
         if self.record:
             self.record.close()
-        if isinstance(budget := self.recipe.options.get("budget"), Budget):
-            budget.close()
+        if self.budget:
+            self.budget.close()
         self.loop.close()
         if self.folder:
             self.folder.unlock()

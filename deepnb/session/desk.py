@@ -64,12 +64,29 @@ class Desk:
                 self._take(self.open[identity], answer, by)
                 return True
             else:
-                what = f"There is no question {identity!r:.60}"
-                if identity in self._withdrawn:
-                    what = f"The run that asked {identity} was stopped, so nothing waits for it"
-                known = ", ".join(self.open) or "none"
-                raise QuestionError(f"{what}. Open questions: {known}.")
+                raise self._unknown(identity)
         return False
+
+    def tool_of(self, identity: str, action: int) -> str:
+        """Give the tool that an action of an open question would call.
+
+        Raises:
+            QuestionError: There is no such question open, or it has no such action.
+        """
+        question = self.open.get(identity)
+        if question is None:
+            raise self._unknown(identity)
+        if question.type != "tool_approval" or not 0 <= action < len(question.tools):
+            raise QuestionError(f"The question {identity} has no action {action}.")
+        return question.tools[action]
+
+    def _unknown(self, identity: str) -> QuestionError:
+        what = f"There is no question {identity!r:.60}"
+        if identity in self._withdrawn:
+            what = f"The run that asked {identity} was stopped, so nothing waits for it"
+        elif identity in self.closed:
+            what = f"The question {identity} was answered already"
+        return QuestionError(f"{what}. Open questions: {', '.join(self.open) or 'none'}.")
 
     def _take(self, question: Question, answer: Any, by: str) -> None:
         checked = question.checked(answer)

@@ -51,6 +51,7 @@ STOPPED = "The person stopped the run; it may or may not have taken effect."
 LEFT = "The run before this one ended early; it may or may not have taken effect."
 BEFORE = "before"
 """Under this name the record knows which run was begun last, and where the thread stood before."""
+TAKEN_BACK = "taken back by the person"
 NOT_STARTED = "the run before it did not end well"
 
 
@@ -172,9 +173,12 @@ class Engine:
         new = self.desk.accept(identity, answer, by)
         with self._lock:
             if new and self.current and self.current.status == "waiting":
-                self.current.move("running")  # at once: whoever waits for it next must not pass
-                for queued in self._queued():
-                    queued.move("queued")
+                self._end_waiting(self.current)  # whoever waits for it next must not pass
+
+    def _end_waiting(self, run: Run) -> None:
+        run.move("running")
+        for queued in self._queued():
+            queued.move("queued")  # behind a run that no longer waits
 
     @property
     def under_way(self) -> Run | None:
@@ -193,9 +197,28 @@ class Engine:
                 run.move("queued", self._held_up())
         return run
 
+    async def take_back(self, identity: str) -> None:
+        """End a run that waits for its turn, and nothing else.
+
+        Here on the loop's thread it has either begun or it will not: between finding a run and
+        making it the current one, the worker awaits nothing.
+        """
+        run = self.runs.get(identity)
+        if run is None:
+            raise SessionError(f"There is no run {identity!r:.60}. session.runs has them.")
+        if run is self.current or run.status != "queued":
+            raise SessionError(f"It is too late to take that back: the run is {run.status}.")
+        with suppress(ThreadError):  # it is dropped when the thread is opened next
+            self.record.move_ask(identity, "ended")
+        self._end_early(run, TAKEN_BACK)
+
     def end_unstarted(self, run: Run, reason: str) -> None:
         """End a run that was not begun."""
-        text = f"not started: {reason}"
+        self._end_early(run, f"not started: {reason}")
+
+    def _end_early(self, run: Run, text: str) -> None:
+        with self._lock:  # whoever lets the queue go on must not bring it back
+            run.status, run.reason = "stopped", text
         data = {"status": "stopped", "text": text, "seconds": 0.0}
         self.record.log.append("run_ended", run=run.id, data=data)
         run.move("stopped", text)
@@ -295,7 +318,8 @@ class Engine:
             self._wait(run)
             return None
         self._waits = False
-        run.move("running")
+        with self._lock:
+            self._end_waiting(run)
         return answers or _Move(None)
 
     async def _beginning(self, run: Run) -> _Move:

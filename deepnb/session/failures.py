@@ -13,7 +13,7 @@ from deepnb.models.cassette.masking import known_secrets, mask
 from deepnb.record.database import explain
 
 _LONGEST = 2_000
-_GO_ON = "session.resume() tries again from where it stopped; session.ask(...) starts afresh."
+GO_ON = "session.resume() tries again from where it stopped; session.ask(...) starts afresh."
 
 
 def described(error: BaseException) -> str:
@@ -31,6 +31,6 @@ def described(error: BaseException) -> str:
     else:
         # It may be a page of HTML, or hold what steers a terminal.
         said = short(visible(" ".join(str(error).split())), _LONGEST).rstrip(".")
-        text = f"{type(error).__name__}: {said or 'no details'}. {_GO_ON}"
+        text = f"{type(error).__name__}: {said or 'no details'}. {GO_ON}"
     masked: str = mask(text, known_secrets())
     return masked

@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from deepnb.errors import SessionError
+from deepnb.middleware.approvals import PREVIEW
 from deepnb.models.cassette.masking import mask
 from deepnb.record.database import explain
 from deepnb.session.secrets import MaskingSerializer
@@ -116,13 +117,16 @@ class ThreadGraph:
         thread: The thread's name.
         secrets: What no checkpoint may hold.
         extra: What a run's configuration holds beside the thread.
+
+    Attributes:
+        thread: The name its checkpoints are under.
     """
 
     def __init__(
         self, graph: Graph, thread: str, secrets: Secrets, extra: Mapping[str, Any]
     ) -> None:
         self._bare = graph
-        self._thread = thread
+        self.thread = thread
         self._secrets = secrets
         self._config: RunnableConfig = {"configurable": {"thread_id": thread, **extra}}
 
@@ -138,7 +142,12 @@ class ThreadGraph:
         except sqlite3.Error as error:
             await connection.close()
             raise explain(error, str(path)) from error
-        self.graph: Graph = self._bare.copy({"checkpointer": self._saver})
+        self.change_to(self._bare)
+
+    def change_to(self, graph: Graph) -> None:
+        """Go on with another graph of the same make, on the same checkpoints."""
+        self._bare = graph
+        self.graph: Graph = graph.copy({"checkpointer": self._saver})
 
     def _own_types(self) -> set[tuple[str, ...]]:
         """Give the classes that the graph's state is made of, as LangGraph does in strict mode.
@@ -168,6 +177,11 @@ class ThreadGraph:
     def has_todos(self) -> bool:
         """Whether it keeps a todo list."""
         return "todos" in self._bare.channels
+
+    def preview(self, tool: str, args: dict[str, Any]) -> str:
+        """Say what a call would write, and write nothing; empty if the graph cannot tell."""
+        describe = (self._bare.config or {}).get("configurable", {}).get(PREVIEW)
+        return str(describe(tool, args)) if describe else ""
 
     def stream(
         self, given: Any, control: RunControl, *, one_step: bool = False
@@ -266,7 +280,7 @@ class ThreadGraph:
         for table, rows in (("checkpoints", past.checkpoints), ("writes", past.writes)):
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
-                own = [(self._thread, *row[1:]) for row in rows]  # the first column names it
+                own = [(self.thread, *row[1:]) for row in rows]  # the first column names it
                 statement = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608  # our own names
                 await self._saver.conn.executemany(statement, own)
         await self._saver.conn.commit()

@@ -18,6 +18,7 @@ from deepnb.interrupts import (
     BudgetAnswer,
     ChoiceAnswer,
     ClientToolAnswer,
+    PlanAnswer,
     TextAnswer,
     explain_invalid,
 )
@@ -59,6 +60,18 @@ def _is_approval(request: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_plan(request: Mapping[str, Any]) -> bool:
+    plan, tools = request.get("plan"), request.get("tools", [])
+    steps = plan.get("steps") if isinstance(plan, dict) else None
+    return (
+        isinstance(steps, list)
+        and len(steps) > 0
+        and all(isinstance(step, dict) and isinstance(step.get("tool"), str) for step in steps)
+        and isinstance(tools, list)
+        and all(isinstance(tool, str) for tool in tools)
+    )
+
+
 _DECISIONS = ("approve", "edit", "reject", "respond")
 _SHAPES: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "tool_approval": _is_approval,
@@ -68,6 +81,7 @@ _SHAPES: dict[str, Callable[[Mapping[str, Any]], bool]] = {
         and isinstance(request.get("options"), list)
         and request.get("tool") in ("ask_user", "ask_choices")
     ),
+    "plan_approval": _is_plan,
     "budget_exhausted": lambda request: isinstance(request.get("spent"), int | float),
 }
 """Any graph may ask anything: only what has the shape of a question is taken for one of ours."""
@@ -117,6 +131,9 @@ class Question:
             return f"an answer to {short(self.request['question'], 100)!r}"
         if self.type == "client_tool_execution":
             return f"the client to run {self.tools[0]}"
+        if self.type == "plan_approval":
+            steps = len(self.request["plan"]["steps"])
+            return f"approval of a plan with {steps} step{'s' if steps > 1 else ''}"
         if self.type == "budget_exhausted":
             return f"more budget ({self.request['spent']:g} {self.request.get('unit')} are spent)"
         return f"an answer to {short(str(self.request), 100)!r}"
@@ -124,8 +141,8 @@ class Question:
     def checked(self, answer: Any) -> Any:
         """Bring an answer into the form that the graph takes.
 
-        A word will do where only one form is possible: "approve" or "reject" for an approval, a
-        text for a question, a list of ids for a choice.
+        A word will do where only one form is possible: "approve" or "reject" for an approval, of
+        calls or of a plan, a text for a question, a list of ids for a choice.
 
         Raises:
             AnswerError: It does not fit; the question stays open.
@@ -139,7 +156,8 @@ class Question:
         except (ValidationError, ValueError) as error:
             raise explain_invalid(error) from None
         plain = checked.model_dump(exclude_unset=True)
-        return plain["decisions"][0] if self.request.get("single") is True else plain
+        is_single = "decisions" in plain and self.request.get("single") is True
+        return plain["decisions"][0] if is_single else plain
 
     def _shape(self) -> builtins.type[Answer] | None:
         if self.type == "clarification_request":
@@ -147,21 +165,15 @@ class Question:
         shapes: dict[str, builtins.type[Answer]] = {
             "tool_approval": ApprovalAnswer,
             "client_tool_execution": ClientToolAnswer,
+            "plan_approval": PlanAnswer,
             "budget_exhausted": BudgetAnswer,
         }
         return shapes.get(self.type)
 
     def _spelled_out(self, answer: Any) -> Any:
-        if self.type == "tool_approval":
-            if isinstance(answer, str):
-                if answer not in _DECISIONS:
-                    raise ValueError(
-                        f"{answer!r:.40} is no decision; approve or reject, for example"
-                    )
-                return {"decisions": [{"type": answer} for _ in self.tools]}
-            if isinstance(answer, dict) and "type" in answer:
-                return {"decisions": [answer]}
-        elif self.type == "clarification_request":
+        if self.type in ("tool_approval", "plan_approval"):
+            return self._decided(answer)
+        if self.type == "clarification_request":
             if isinstance(answer, str) and self.request["tool"] == "ask_user":
                 return {"response": answer}
             if isinstance(answer, str | list):
@@ -170,9 +182,21 @@ class Question:
             return {"raise_to": answer}
         return answer
 
+    def _decided(self, answer: Any) -> Any:
+        is_plan = self.type == "plan_approval"
+        if isinstance(answer, str):
+            if answer not in (_DECISIONS if not is_plan else ("approve", "reject")):
+                raise ValueError(f"{answer!r:.40} is no decision; approve or reject, for example")
+            if is_plan:
+                return {"approved": answer == "approve"}
+            return {"decisions": [{"type": answer} for _ in self.tools]}
+        if isinstance(answer, dict) and "type" in answer and not is_plan:
+            return {"decisions": [answer]}
+        return answer
+
     def public(self, answer: Any) -> Any:
         """Give what of an answer may be written into the log: no file's content, no secret."""
-        if self.type in ("tool_approval", "clarification_request", "budget_exhausted"):
+        if self.type not in ("client_tool_execution", "question"):
             return short(answer)
         return dict.fromkeys(answer, "…") if isinstance(answer, dict) else "…"
 
@@ -206,10 +230,10 @@ class Policy:
     """Answers in place of a person.
 
     Args:
-        respond: `"approve"` and `"reject"` decide about approvals; `"reject"` also ends what has
-            used up its budget. A mapping answers by the tool that is asked about, or by the type
-            of the question. A function is given the `Question`. Whatever has no answer here, or a
-            function answers with None, stays open for a person.
+        respond: `"approve"` and `"reject"` decide about calls and plans; `"reject"` also ends
+            what has used up its budget. A mapping answers by the tool that is asked about, or by
+            the type of the question. A function is given the `Question`. Whatever has no answer
+            here, or a function answers with None, stays open for a person.
 
     Raises:
         AnswerError: It is none of these.
@@ -236,7 +260,7 @@ class Policy:
             return await _called(self._respond, question)
         if isinstance(self._respond, Mapping):
             return await self._by_tool(self._respond, question)
-        if question.type == "tool_approval":
+        if question.type in ("tool_approval", "plan_approval"):
             return self._respond
         if question.type == "budget_exhausted" and self._respond == "reject":
             return {"stop": True}

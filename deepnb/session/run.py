@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from deepnb import transcript
 from deepnb.errors import RunError
 from deepnb.events import short
+from deepnb.session import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -50,11 +51,15 @@ class Run:
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the run has ended, or waits for a person; at most `timeout` seconds.
 
-        Interrupting the cell ends the waiting, not the run.
+        Interrupting the cell ends the waiting, not the run. A panel works meanwhile, where the
+        kernel lets us see to that; `deepnb.doctor()` says whether it does.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_settled, timeout)
+        serving.wait(self._settles, timeout)
         return self
+
+    def _settles(self, seconds: float | None) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self._is_settled, seconds)
 
     def __await__(self) -> Generator[Any, None, Self]:
         loop = asyncio.get_running_loop()

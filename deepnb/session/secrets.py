@@ -39,8 +39,13 @@ class Secrets(Masks):
     """
 
     def __init__(self, *models: Any) -> None:
+        self._own: list[str] = []
+        self.add(*models)
+
+    def add(self, *models: Any) -> None:
+        """Know the keys of further models, beside those that are known."""
         values = [value for model in models for value in getattr(model, "__dict__", {}).values()]
-        self._own = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        self._own += [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         self.refresh()
 
     def refresh(self) -> None:

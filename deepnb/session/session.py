@@ -8,25 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from uuid import uuid4
 
-from deepnb import agents, transcript
+from deepnb import transcript
 from deepnb.errors import SessionError, ThreadError, ThreadInUseError
-from deepnb.files import Folder
 from deepnb.record import Ask, ThreadFolder
+from deepnb.session import showing
+from deepnb.session.branching import read_heritage
 from deepnb.session.compare import differences
-from deepnb.session.core import Core, Heritage, Recipe
+from deepnb.session.core import Core, Recipe
+from deepnb.session.facts import Facts
 from deepnb.session.graph import said
 from deepnb.session.packing import packed
-from deepnb.session.workspace import memory_rows, workspace_rows
+from deepnb.session.views import Views
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from langchain_core.language_models import BaseChatModel
 
     from deepnb.events import Event
-    from deepnb.frames import Frames
     from deepnb.session.graph import Graph
     from deepnb.session.questions import Question, Respond
     from deepnb.session.run import Run
@@ -40,7 +41,7 @@ Also those that nobody holds: `deepnb.Session(...).ask(...)` runs on, and keeps 
 """
 
 
-class Session:
+class Session(Facts, Views):
     """A conversation with an agent, which goes on when the kernel has died.
 
     Args:
@@ -91,18 +92,14 @@ class Session:
         self._core = core
         self._engine, self._graph, self._loop = core.engine, core.graph, core.loop
         self._record = core.engine.record
-        self._frames: Frames | None = None
         self.agent = core.agent
-        self.model = core.recipe.shown_model
         self.thread = core.recipe.thread
         self.workspace = core.workspace
+        self.forked_from = self._record.about.get("forked from", "")
         self.is_closed = False
+        self._panel: showing.Panel | None = None
         _open[self._key] = self
-
-    @property
-    def _key(self) -> tuple[str, str]:
-        persisted = self._core.folder is not None
-        return (str(self.workspace) if persisted else f"memory {id(self)}", self.thread)
+        showing.tell_opened(self, self._record)
 
     # Asking
 
@@ -119,7 +116,7 @@ class Session:
             raise SessionError(
                 f"Ask a text, or give a graph its input as a dict: {question!r:.60}."
             )
-        if isinstance(question, str) and not self._graph.takes_messages:
+        if isinstance(question, str) and not self.takes_messages:
             raise SessionError("This graph takes no messages. Give its input: ask({...}).")
         text = _legible(question if isinstance(question, str) else str(dict(question)))
         if not text.strip():
@@ -146,7 +143,7 @@ class Session:
         run = self._engine.under_way or (self._engine.last if self.can_resume else None)
         if run is None:
             raise SessionError("Nothing is running that could be steered. Use ask(...).")
-        if not self._graph.takes_messages or not str(text or "").strip():
+        if not self.takes_messages or not str(text or "").strip():
             raise SessionError("Steering needs a text, and a graph that takes messages.")
         text = _legible(text)
         given = packed(dict(values)) if values else None
@@ -155,15 +152,15 @@ class Session:
         self._record.log.append("queued", run=run.id, data={"text": text, "steer": True})
         self._loop.call(self._engine.nudge)
 
-    def edit_todos(self, todos: pd.DataFrame) -> None:
+    def edit_todos(self, todos: pd.DataFrame | Mapping[str, Sequence[str]]) -> None:
         """Replace the agent's todo list; it sees the new one at its next step.
 
         Args:
             todos: With the columns `content` and `status` ("pending", "in_progress",
-                "completed"), as `session.todos` gives it.
+                "completed"), as `session.todos` gives it; a mapping of columns will do.
         """
         self._check_open()
-        if not self._graph.has_todos:
+        if not self.has_todos:
             raise SessionError(
                 "This agent keeps no todo list. Tell it with steer(...) or ask(...)."
             )
@@ -194,6 +191,23 @@ class Session:
         self._check_open()
         self._engine.accept(identity, answer, "person")
         self._loop.call(self._engine.wake)
+
+    def preview(self, identity: str, action: int, args: Mapping[str, Any]) -> str:
+        """Say what an action that waits for approval would do with other arguments.
+
+        Nothing is carried out. Gives a description with a diff, as the question has it, and an
+        empty text for what writes no file.
+
+        Args:
+            identity: The question's id.
+            action: Which of its actions, from 0.
+            args: The arguments that the action would have.
+
+        Raises:
+            QuestionError: There is no such question open, or no such action.
+        """
+        self._check_open()
+        return self._graph.preview(self._engine.desk.tool_of(identity, action), dict(args))
 
     def stop(self, subagent: str | None = None) -> None:
         """Stop the run and what is queued behind it, or one subagent alone.
@@ -233,6 +247,32 @@ class Session:
         """Go on with a run that has failed, or was cut off when its kernel ended."""
         self._check_open()
         return self._loop.wait(self._engine.resume())
+
+    def withdraw(self, run: Run | str) -> None:
+        """Take back what was asked and has not begun.
+
+        Args:
+            run: It, or its id.
+
+        Raises:
+            SessionError: There is no such run, or it has begun.
+        """
+        self._check_open()
+        identity = run if isinstance(run, str) else run.id
+        self._loop.wait(self._engine.take_back(identity))
+
+    def use(self, model: str | BaseChatModel | None) -> None:
+        """Have another model answer from now on, in this thread.
+
+        Args:
+            model: What `deepnb.models.resolve` takes; None for the configured one.
+
+        Raises:
+            ModelError: There is no such model; the one before stays.
+            SessionError: A run is under way or waits, or the agent is a graph with its own models.
+        """
+        self._check_open()
+        self._core.use(model)
 
     # How it stands
 
@@ -284,97 +324,73 @@ class Session:
         self._record.log.subscribe(callback)
         return lambda: self._record.log.unsubscribe(callback)
 
-    # DataFrames
-
-    @property
-    def trace(self) -> pd.DataFrame:
-        """Everything that happened, a row each: who, what, when, tokens, cost, seconds."""
-        return self._all_frames.trace()
-
-    @property
-    def messages(self) -> pd.DataFrame:
-        """The conversation."""
-        return self._all_frames.messages()
-
-    @property
-    def todos(self) -> pd.DataFrame:
-        """The agent's plan, and when each part of it was begun and done."""
-        return self._all_frames.todos()
-
-    @property
-    def usage(self) -> pd.DataFrame:
-        """What was used, by model and agent, with the cost where the price is known."""
-        return self._all_frames.usage()
-
-    @property
-    def pending(self) -> pd.DataFrame:
-        """What waits for an answer, with the ids that `respond` takes."""
-        return self._all_frames.pending()
-
-    @property
-    def files(self) -> pd.DataFrame:
-        """The files the agent works with: where they are, and who changed them last."""
-        rows = [*memory_rows(self.state)]
-        if isinstance(self._core.recipe.agent, str):
-            rows += workspace_rows(Folder(self.workspace))
-        return self._all_frames.files(rows)
-
-    @property
-    def _all_frames(self) -> Frames:
-        if self._frames is None:
-            from deepnb.frames import Frames
-
-            self._frames = Frames(self._record.log.since)
-        return self._frames
-
-    def __getattr__(self, name: str) -> Any:
-        # What an agent adds to its sessions; only names that are no attributes lead here.
-        views = {} if name.startswith("_") else agents.views(self.agent)
-        if name not in views:
-            raise AttributeError(f"This session has no {name!r}. See dir(session).")
-        return views[name](self)
-
-    def __dir__(self) -> list[str]:
-        own = [name for name in super().__dir__() if not name.startswith("_")]
-        return sorted({*own, *agents.views(self.agent)})
-
     # Branching, keeping and ending
 
-    def fork(self, step: int | None = None, *, thread: str | None = None) -> Session:
+    def fork(
+        self,
+        step: int | None = None,
+        *,
+        before: Run | str | None = None,
+        thread: str | None = None,
+    ) -> Session:
         """Branch off: a new session that shares the past up to `step`, and leaves this one alone.
 
         Args:
             step: As in the trace: the state in which the row with that number found the graph.
                 Left out, the present.
+            before: In place of a step, a run or its id: the branch begins where that was asked,
+                to ask it again or otherwise.
             thread: The new thread's name; left out, one is made up.
         """
         self._check_open()
+        if step is not None and before is not None:
+            raise SessionError("Fork at a step or before a run, not both.")
         if self.status == "running":
             raise SessionError("A running conversation cannot be forked. Wait, or stop it first.")
-        name = thread or self._free_name()
+        name = thread or self._free_name(f"{self.thread}-fork-", 1)
         if self._is_taken(name):
             raise ThreadError(f"There is a thread {name!r} already. Choose another name.")
-        past = self._loop.wait(self._graph.read_past(step))
-        events = self.events()
-        number = len(events)
-        if not past.is_present:
-            number = next((i for i, e in enumerate(events) if past.is_before(e)), number)
-        origin = f"{self.thread}, step {past.step}"
-        heritage = Heritage(past, self._record, number, origin)
-        branch = object.__new__(type(self))
-        branch._hold(Core(self._core.recipe.for_thread(name), heritage))  # one of us
-        return branch
+        run = before if before is None or isinstance(before, str) else before.id
+        heritage = self._loop.wait(read_heritage(self._engine, self.thread, step, run))
+        return self._another(Core(self._core.recipe.for_thread(name), heritage))
 
-    def _free_name(self) -> str:
-        number = 1
-        while self._is_taken(name := f"{self.thread}-fork-{number}"):
+    def sibling(self, thread: str | None = None) -> Session:
+        """Give a session with the same agent on another thread of this workspace.
+
+        Args:
+            thread: Its name; this kernel's session of it, if there is one. Left out, a new thread.
+        """
+        self._check_open()
+        name = thread or self._free_name("thread-", 2)
+        for one in list(_open.values()):
+            if one.is_in(self.workspace, name) and one.is_kept == self.is_kept:
+                return one
+        if not self.is_kept and ThreadFolder(self.workspace, name).exists:
+            raise SessionError(
+                f"The thread {name!r} is on disk, and this session is kept in memory. Open it "
+                f"with deepnb.Session({self.agent!r}, thread={name!r})."
+            )
+        let_go = _let_go_of if self.is_kept else None
+        return self._another(Core(self._core.recipe.for_thread(name), let_go=let_go))
+
+    def _another(self, core: Core) -> Session:
+        session = object.__new__(type(self))
+        session._hold(core)  # one of us
+        return session
+
+    def _free_name(self, stem: str, number: int) -> str:
+        while self._is_taken(name := f"{stem}{number}"):
             number += 1
         return name
 
     def _is_taken(self, name: str) -> bool:
         if self._core.folder and ThreadFolder(self.workspace, name).exists:
             return True
-        return any(one.thread == name and one.workspace == self.workspace for one in _open.values())
+        return any(one.is_in(self.workspace, name) for one in _open.values())
+
+    def is_in(self, workspace: Path, thread: str) -> bool:
+        """Whether this is a session of a thread."""
+        return (self.workspace, self.thread) == (workspace, thread)
 
     def compare(self, other: Session) -> pd.DataFrame:
         """Say where this conversation and another, a fork for example, differ."""
@@ -426,6 +442,34 @@ class Session:
         state = "closed" if self.is_closed else self.status
         waiting = f" for {self.waiting_for}" if state == "waiting" else ""
         return f"Session({self.agent!r}, thread={self.thread!r}, {state}{waiting})"
+
+    def panel(
+        self,
+        *,
+        starters: Mapping[str, str] | None = None,
+        actions: Mapping[str, str] | None = None,
+        push: bool = True,
+        transcript: bool = True,
+    ) -> showing.Panel:
+        """Give the panel, to be shown as the last line of a cell; the session itself will do, too.
+
+        Args:
+            starters: Cards to begin with: texts by title. Left out, some that fit any documents.
+            actions: Buttons under the input: texts by label.
+            push: False for a host that shows only what it has asked for, as Colab does; the panel
+                finds that out by itself.
+            transcript: False to leave no transcript in the saved notebook.
+
+        Raises:
+            MissingExtraError: The widgets are not installed.
+        """
+        if self._panel is None or self._panel.session is not self:
+            self._panel = showing.find_panel(self, self._record)
+        self._panel.configure(starters=starters, actions=actions, push=push, transcript=transcript)
+        return self._panel
+
+    def _ipython_display_(self) -> None:
+        showing.display(self)
 
     def _repr_html_(self) -> str:
         return transcript.session_card(

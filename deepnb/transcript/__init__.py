@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from deepnb.transcript.cards import run_card, session_card
 from deepnb.transcript.export import write
-from deepnb.transcript.html import to_html
+from deepnb.transcript.html import to_fragment, to_html
 from deepnb.transcript.markdown import to_markdown
 from deepnb.transcript.notebook import to_notebook
 from deepnb.transcript.reader import turns
@@ -20,6 +20,7 @@ __all__ = [
     "Turn",
     "run_card",
     "session_card",
+    "to_fragment",
     "to_html",
     "to_markdown",
     "to_notebook",

@@ -43,9 +43,13 @@ if TYPE_CHECKING:
     from deepnb.transcript.steps import Turn
 
 
+_MOST_TURNS = 50
+"""In the output of a cell: what is saved with each notebook must not grow without end."""
+
+
 def to_html(turns: Sequence[Turn], title: str) -> str:
     """Write a conversation as a page."""
-    style = beside("look.css", "page.css")
+    style = beside("look.css", "page.css", "conversation.css")
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     name = escape(one_line(legible(title)))
@@ -62,6 +66,25 @@ def to_html(turns: Sequence[Turn], title: str) -> str:
     )
 
 
+def to_fragment(turns: Sequence[Turn], panel: str) -> str:
+    """Write a conversation for the output of a cell, where a live panel stands in for it.
+
+    Args:
+        turns: The conversation.
+        panel: Id of that panel, which hides this.
+    """
+    left_out = len(turns) - _MOST_TURNS
+    said = "Saved transcript. Open this notebook in Jupyter and run the cell to go on."
+    if left_out > 0:
+        said = f"{said} {number_of(left_out, 'question')} before these are in the thread."
+    return (
+        f'<div class="dnt dnt-saved" data-deepnb-static="{escape(panel)}">'
+        f"<style>{beside('look.css', 'conversation.css', 'saved.css')}</style>{beside('icons.svg')}"
+        f'<p class="dnt-small">{said}</p>'
+        f"{''.join(_turn(turn, opened=False) for turn in turns[-_MOST_TURNS:])}</div>"
+    )
+
+
 @cache
 def beside(*names: str) -> str:
     """The texts of files that lie beside this module, one behind the other."""
@@ -72,13 +95,13 @@ def _icon(name: str, more: str = "") -> str:
     return f'<svg class="dnt-i{more}" aria-hidden="true"><use href="#dnt-{name}"/></svg>'
 
 
-def _turn(turn: Turn) -> str:
+def _turn(turn: Turn, *, opened: bool = True) -> str:
     asked = escape(turn.question.strip() or "Without a question")
     shown = turn_rows(turn)
     parts = [f'<div class="dnt-user"><h2>{asked}</h2><time>{moment(turn.when)}</time></div>']
     if shown:
         parts.append(
-            f'<details class="dnt-all" open><summary>{summary(turn, shown)}'
+            f'<details class="dnt-all"{" open" if opened else ""}><summary>{summary(turn, shown)}'
             f"{_icon('chev', ' dnt-chev')}</summary>{_steps(shown)}</details>"
         )
     if answer := turn_answer(turn):

@@ -56,6 +56,16 @@ def options(request: Any) -> list[tuple[str, str]]:
     ]
 
 
+def plan_steps(plan: Any) -> list[tuple[str, str]]:
+    """The steps of a plan: what each is for, and what it does; none if it is no plan."""
+    found = plan.get("steps") if isinstance(plan, dict) else None
+    return [
+        (str(item.get("title", "")), f"{item.get('tool', '')} {item.get('input', '')}".strip())
+        for item in (found if isinstance(found, list) else [])
+        if isinstance(item, dict)
+    ]
+
+
 def asked(request: Any) -> str:
     """What is asked, on one line."""
     if calls := actions(request):
@@ -65,12 +75,18 @@ def asked(request: Any) -> str:
         return one_line(as_text(request))
     if request.get("question"):
         return one_line(request["question"])
+    return one_line(_asked_without_words(request))
+
+
+def _asked_without_words(request: dict[str, Any]) -> str:
     if request.get("tool"):
-        return one_line(f"Run {request['tool']} {about(_args(request))}".strip())
+        return f"Run {request['tool']} {about(_args(request))}".strip()
+    if steps := plan_steps(request.get("plan")):
+        return f"Approve the plan: {'; '.join(title for title, _ in steps)}?"
     if request.get("type") == "budget_exhausted":
         spent, limit, unit = (request.get(key, "?") for key in ("spent", "limit", "unit"))
-        return one_line(f"The budget is used up: {spent} of {limit} {unit}. Raise it, or stop?")
-    return one_line(str(request.get("type") or as_json(request)).replace("_", " "))
+        return f"The budget is used up: {spent} of {limit} {unit}. Raise it, or stop?"
+    return str(request.get("type") or as_json(request)).replace("_", " ")
 
 
 def decided(request: Any, answer: Any, by: str) -> str:
@@ -88,7 +104,8 @@ def _said(request: Any, answer: Any) -> str:
     if isinstance(answer.get("selected"), list):
         return _selection(request, answer)
     if "approved" in answer:
-        return _decision({**answer, "type": "approve" if answer["approved"] else "reject"})
+        said = _decision({**answer, "type": "approve" if answer["approved"] else "reject"})
+        return f"{said} with changes" if answer.get("plan") else said
     for key, words in _WORDS.items():
         if answer.get(key):
             return words.format(as_text(answer[key]))

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from deepnb.events import short
 from deepnb.transcript.legible import one_line
 from deepnb.transcript.prose import diff_lines, words
-from deepnb.transcript.questions import about, actions, as_json, asked, decided, options, python
+from deepnb.transcript.questions import (
+    about,
+    actions,
+    as_json,
+    asked,
+    decided,
+    options,
+    plan_steps,
+    python,
+)
 from deepnb.transcript.steps import (
     FileChange,
     Notice,
@@ -204,13 +213,30 @@ def asked_blocks(step: Question) -> Iterator[Block]:
             yield Prose(str(description))
         else:
             yield Fields({"tool": action.get("name", ""), "args": action.get("args", {})})
-    if isinstance(request, dict) and request.get("question"):
-        yield Prose(str(request["question"]))
+    if question := _part(request, "question"):
+        yield Prose(str(question))
     if choices := options(request):
         yield Fields(dict(choices))
-    if not actions(request) and not (isinstance(request, dict) and request.get("question")):
+    if is_plan := bool(plan_steps(_part(request, "plan"))):
+        yield _plan(_part(request, "plan"))
+    if not actions(request) and not is_plan and not _part(request, "question"):
         yield Code(request if isinstance(request, str) else as_json(request, indent=2))
-    decisions = step.answer.get("decisions") if isinstance(step.answer, dict) else None
+    yield from _changes(step.answer)
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _plan(plan: Any, heading: str = "") -> Fields:
+    steps = enumerate(plan_steps(plan), start=1)
+    return Fields({f"{heading}{number}. {title}": what for number, (title, what) in steps})
+
+
+def _changes(answer: Any) -> Iterator[Block]:
+    if plan_steps(edited := _part(answer, "plan")):
+        yield _plan(edited, "edited to ")
+    decisions = _part(answer, "decisions")
     for decision in decisions if isinstance(decisions, list) else []:
         if isinstance(decision, dict) and isinstance(decision.get("edited_action"), dict):
             yield Fields({"edited to": decision["edited_action"]})

@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.exceptions import ContextOverflowError
 
 from deepnb.errors import MissingExtraError, ModelError, UnknownModelError
+from deepnb.models.local.loading import failures, key_of, loading, under_way
+from deepnb.models.readiness import Readiness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from deepnb.models.local.loading import Key
 
 # llama.cpp would keep up to 8 GB of earlier prompts in memory: too much for a notebook's machine.
 _PROMPT_CACHE_MIB = 1024
@@ -24,7 +28,7 @@ _PROMPT_CACHE_MIB = 1024
 _MALFORMED = "does not match the expected"
 
 _loading = threading.Lock()
-_loaded: weakref.WeakValueDictionary[tuple[Path, int, int | None], Engine]
+_loaded: weakref.WeakValueDictionary[Key, Engine]
 _loaded = weakref.WeakValueDictionary()
 
 
@@ -34,12 +38,25 @@ def shared_engine(path: str, context: int, threads: int | None) -> Engine:
     It lives as long as somebody holds it, so that memory is free again when the last model of a
     file is gone. Another context size needs an engine of its own.
     """
-    key = (Path(path).expanduser().resolve(), context, threads)
+    key = key_of(path, context, threads)
     with _loading:
         engine = _loaded.get(key)
         if engine is None:
-            engine = _loaded[key] = Engine(path, context, threads)
+            with loading(key):
+                engine = _loaded[key] = Engine(path, context, threads)
         return engine
+
+
+def readiness_of(path: str, context: int, threads: int | None) -> Readiness:
+    """How the weights of a file stand; llama.cpp does not tell how many it has read."""
+    key = key_of(path, context, threads)
+    if key in _loaded:
+        return Readiness("ready")
+    if key in under_way:
+        return Readiness("loading", "its weights are being read")
+    if key in failures:
+        return Readiness("failed", failures[key])
+    return Readiness("ready", "its weights are read with the first question")
 
 
 class Engine:

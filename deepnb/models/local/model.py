@@ -19,7 +19,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from deepnb.errors import ModelError
 from deepnb.models.local.dialect import compose
-from deepnb.models.local.engine import Engine, shared_engine
+from deepnb.models.local.engine import Engine, readiness_of, shared_engine
 from deepnb.models.local.gguf import trained_context
 from deepnb.models.local.reply import Reply
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
     from langchain_core.language_models import LanguageModelInput
     from langchain_core.messages import AIMessage, BaseMessage
+
+    from deepnb.models.readiness import Readiness
 
 
 class LocalModel(BaseChatModel):
@@ -82,6 +84,11 @@ class LocalModel(BaseChatModel):
     def load(self) -> None:
         """Load the weights now, so that the first answer does not wait for them."""
         self._loaded()
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether its weights are loaded."""
+        return readiness_of(self.path, self.context, self.threads)
 
     def _loaded(self) -> Engine:
         if self._engine is None:

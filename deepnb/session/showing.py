@@ -1,0 +1,73 @@
+"""How a session shows itself: the one door that leads up to the widgets.
+
+They are loaded when a session is displayed, and not before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from typing import TYPE_CHECKING
+
+from deepnb.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deepnb.record import Record
+    from deepnb.session.session import Session
+    from deepnb.widgets.panel import Panel as Panel  # noqa: PLC0414  # session.py takes it from here
+
+_PANEL = "panel"
+"""Under this name the record knows that a panel has shown the thread."""
+_opening: list[Callable[[Session], None]] = []
+
+
+def on_opening(callback: Callable[[Session], None]) -> Callable[[Session], None]:
+    """Have `callback` called with each session that is opened."""
+    _opening.append(callback)
+    return callback
+
+
+def tell_opened(session: Session, record: Record) -> None:
+    """Tell whoever waits for a session: a panel that showed an earlier one, for example."""
+    if record.about.get(_PANEL) and _has_kernel():
+        # A page may still show the panel of a kernel that has ended. There it finds the new one.
+        session.panel()
+    for callback in _opening:
+        callback(session)
+
+
+def find_panel(session: Session, record: Record) -> Panel:
+    """Give the panel of a session.
+
+    Raises:
+        MissingExtraError: The widgets are not installed.
+    """
+    try:
+        from deepnb.widgets.panel import panel_of
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name), "'deepnb[widgets]'") from error
+    record.note({_PANEL: "shown"})
+    return panel_of(session)
+
+
+def display(session: Session) -> None:
+    """Show the panel; without the widgets, how the session stands, and how to get them."""
+    from IPython.display import display as show
+
+    try:
+        show(session.panel())
+    except MissingExtraError as error:
+        plain = f"{session!r}\n{error}"
+        show({"text/plain": plain, "text/html": session._repr_html_()}, raw=True)
+
+
+def key_of(workspace: str, thread: str) -> str:
+    """Name a thread without saying where it is: the name is saved with the notebook."""
+    return hashlib.sha256(f"{workspace}\n{thread}".encode()).hexdigest()[:16]
+
+
+def _has_kernel() -> bool:
+    python = sys.modules.get("IPython")
+    return getattr(python.get_ipython() if python else None, "kernel", None) is not None

@@ -1,0 +1,86 @@
+"""What a session shows as DataFrames, and what its agent adds to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deepnb import agents
+from deepnb.files import Folder
+from deepnb.session.workspace import memory_rows, workspace_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from deepnb.frames import Frames
+    from deepnb.session.core import Core
+
+
+class Views:
+    """The part of a `Session` that is only looked at."""
+
+    agent: str
+    workspace: Path
+    _core: Core
+    _frames: Frames | None = None
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The values of the graph's state."""
+        raise NotImplementedError
+
+    @property
+    def trace(self) -> pd.DataFrame:
+        """Everything that happened, a row each: who, what, when, tokens, cost, seconds."""
+        return self._all_frames.trace()
+
+    @property
+    def messages(self) -> pd.DataFrame:
+        """The conversation."""
+        return self._all_frames.messages()
+
+    @property
+    def todos(self) -> pd.DataFrame:
+        """The agent's plan, and when each part of it was begun and done."""
+        return self._all_frames.todos()
+
+    @property
+    def usage(self) -> pd.DataFrame:
+        """What was used, by model and agent, with the cost where the price is known."""
+        return self._all_frames.usage()
+
+    @property
+    def pending(self) -> pd.DataFrame:
+        """What waits for an answer, with the ids that `respond` takes."""
+        return self._all_frames.pending()
+
+    @property
+    def files(self) -> pd.DataFrame:
+        """The files the agent works with: where they are, and who changed them last."""
+        rows = [*memory_rows(self.state)]
+        if isinstance(self._core.recipe.agent, str):
+            rows += workspace_rows(Folder(self.workspace))
+        return self._all_frames.files(rows)
+
+    @property
+    def _all_frames(self) -> Frames:
+        if self._frames is None:
+            from deepnb.frames import Frames
+
+            self._frames = Frames(self._core.engine.record.log.since)
+        return self._frames
+
+    def __getattr__(self, name: str) -> Any:
+        # What an agent adds to its sessions. Python also comes here when a property of ours has
+        # raised an AttributeError: looked up once more, it tells what was really missing.
+        if hasattr(type(self), name):
+            return object.__getattribute__(self, name)
+        views = {} if name.startswith("_") else agents.views(self.agent)
+        if name not in views:
+            raise AttributeError(f"This session has no {name!r}. See dir(session).")
+        return views[name](self)
+
+    def __dir__(self) -> list[str]:
+        own = [name for name in super().__dir__() if not name.startswith("_")]
+        return sorted({*own, *agents.views(self.agent)})
