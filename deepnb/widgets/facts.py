@@ -1,0 +1,68 @@
+"""How a session stands, as the panel shows it beside the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deepnb import models
+from deepnb.errors import DeepnbError
+from deepnb.widgets.news import plain
+from deepnb.widgets.protocol import VERSION
+
+if TYPE_CHECKING:
+    from deepnb.session.session import Session
+    from deepnb.widgets.protocol import Facts, Model, ModelOption, QuickAction, Starter
+
+
+def facts_of(session: Session, starters: list[Starter], actions: list[QuickAction]) -> Facts:
+    """Say how a session stands."""
+    facts: Facts = {
+        "version": VERSION,
+        "agent": session.agent,
+        "thread": session.thread,
+        "title": session.title,
+        "workspace": session.workspace.name,
+        "forked_from": session.forked_from,
+        "status": "closed" if session.is_closed else session.status,
+        "waiting_for": session.waiting_for,
+        "can_resume": not session.is_closed and session.can_resume,
+        "model": _model(session),
+        "models": _options(session),
+        "budget": [] if session.is_closed else [limit._asdict() for limit in session.limits],  # type: ignore[misc]  # its fields are the same
+        "starters": starters,
+        "actions": actions,
+        "takes_messages": session.takes_messages,
+        "has_todos": session.has_todos,
+        "kept": session.is_kept,
+    }
+    cleaned: Facts = plain(facts)
+    return cleaned
+
+
+def _model(session: Session) -> Model | None:
+    choice = session.choice
+    if choice is None:
+        return None
+    readiness = session.readiness
+    return {
+        "name": choice.spec,
+        "rule": choice.rule,
+        "state": readiness.state,
+        "detail": readiness.detail,
+        "progress": readiness.progress,
+        "can_switch": not session.is_closed,
+    }
+
+
+def _options(session: Session) -> list[ModelOption]:
+    """Name the models that are at hand: the configured one, and the one that needs nothing."""
+    if session.choice is None:
+        return []
+    try:
+        configured = models.explain()
+    except DeepnbError:  # a variable that says nothing sensible
+        configured = None
+    found = {"offline": "quotes your documents; needs no key and no network"}
+    if configured:
+        found = {configured.spec: configured.rule, **found}
+    return [{"spec": spec, "rule": rule} for spec, rule in found.items()]

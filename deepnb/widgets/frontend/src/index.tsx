@@ -1,0 +1,73 @@
+/** The panel, as anywidget loads it. */
+
+import { render as draw } from "preact";
+
+import { AppProvider, type App } from "./app";
+import type { WidgetModel } from "./client";
+import { hideTwin, installStyles } from "./page";
+import { Shell } from "./shell/Shell";
+import { Conversation } from "./store";
+import { followTheme } from "./theme";
+import { Ui } from "./ui";
+import { panelOf, register, registerIfNew } from "./wire/registry";
+import { WireClient } from "./wire/wire";
+
+interface Props {
+  model: WidgetModel;
+  el: HTMLElement;
+}
+
+/** Runs once for a model, also for one that nobody looks at: an old view may go on through it. */
+function initialize({ model }: { model: WidgetModel }): void {
+  register(model);
+  model.on("change:key", () => register(model));
+}
+
+function render({ model, el }: Props): () => void {
+  registerIfNew(model);
+  installStyles(el);
+  const root = document.createElement("div");
+  root.className = "dn";
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "deepnb session");
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  // What is typed in here is not meant for the notebook.
+  for (const kind of ["keydown", "keypress", "keyup"]) root.addEventListener(kind, (event) => event.stopPropagation());
+  el.append(root);
+  const unfollow = followTheme(root);
+  const stop = run(model, root);
+  return () => {
+    stop();
+    unfollow();
+    root.remove();
+  };
+}
+
+/** Shows the session in `root`; what was typed and opened outlives what the kernel says. */
+function run(model: WidgetModel, root: HTMLElement): () => void {
+  const client = new WireClient(model);
+  let app: App = { client, store: new Conversation(), ui: new Ui() };
+  let showTwin = hideTwin(panelOf(model));
+  const show = () => draw(<AppProvider value={app}><Shell /></AppProvider>, root);
+  client.onNews((news, fresh) => {
+    if (!fresh) return void app.store.apply(news);
+    const store = new Conversation();
+    store.apply(news);
+    app = { ...app, store };
+    show();
+  });
+  client.onConnection((connection) => {
+    showTwin();
+    // A saved transcript says more than a panel that was never told anything.
+    if (connection !== "lost" || app.store.facts) showTwin = hideTwin(panelOf(model));
+  });
+  show();
+  client.start();
+  return () => {
+    client.close();
+    draw(null, root);
+    showTwin();
+  };
+}
+
+export default { initialize, render };

@@ -1,0 +1,85 @@
+/** A text that a model wrote, or writes. */
+
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+
+import { useApp } from "../app";
+import type { Pieces } from "../model";
+import { memo } from "../parts/memo";
+import { Blocks, steady, type Split } from "./blocks";
+import { render } from "./render";
+
+interface MarkdownProps {
+  /** Of the message, for which the reader may want its images to be loaded. */
+  id: string;
+  /** What is written; `pieces` as long as there is more to come. */
+  step: { readonly text: string; readonly state: string; readonly pieces?: Pieces };
+}
+
+export function Markdown({ id, step }: MarkdownProps) {
+  const { ui } = useApp();
+  const [images, setImages] = useState(ui.imagesAllowed.has(id));
+  const { pages, tail, links } = useSplit(step);
+  const load = (event: MouseEvent) => {
+    if (!(event.target as Element).closest("[data-load]")) return;
+    ui.imagesAllowed.add(id);
+    setImages(true);
+  };
+  return (
+    <div class="dn-prose" data-writing={step.state === "writing" || undefined} onClick={load}>
+      {pages.map((blocks, index) => <Page key={index} blocks={blocks} links={links} images={images} />)}
+      {tail && <Block key="tail" source={steady(tail) + links} images={images} whole={false} />}
+    </div>
+  );
+}
+
+interface PageProps {
+  blocks: readonly string[];
+  links: string;
+  images: boolean;
+}
+
+const Page = memo(function Page({ blocks, links, images }: PageProps) {
+  return <>{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</>;
+});
+
+interface BlockProps {
+  source: string;
+  images: boolean;
+  whole: boolean;
+}
+
+const Block = memo(function Block({ source, images, whole }: BlockProps) {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    element.current!.replaceChildren(render(source, { images, whole }));
+  }, [source, images, whole]);
+  return <div ref={element} class="dn-block" dir="auto" />;
+});
+
+/** Longer than this, one block that grows is not drawn at every frame. */
+const LONG = 8_000;
+
+/**
+ * A text in blocks, at a pace at which they can be drawn.
+ *
+ * All of a block is drawn again when it grows. So that one which never ends costs no more per word
+ * than others, it is drawn the more seldom the longer it is.
+ */
+function useSplit(step: MarkdownProps["step"]): Split {
+  const [blocks] = useState(() => new Blocks());
+  const drawn = useRef<{ split: Split; step: object; at: number } | null>(null);
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  const before = drawn.current;
+  const pieces = step.state === "writing" ? (step.pieces ?? { all: [step.text], count: 1 }) : null;
+  const pause = before && before.split.tail.length > LONG ? before.split.tail.length / 100 : 0;
+  const wait = before && pieces ? before.at + pause - performance.now() : 0;
+  useEffect(() => {
+    if (wait <= 0) return;
+    const timer = setTimeout(() => again(undefined), wait);
+    return () => clearTimeout(timer);
+  });
+  if (before && (wait > 0 || before.step === step)) return before.split;
+  const split = pieces ? blocks.grow(pieces) : blocks.whole(step.text);
+  drawn.current = { split, step, at: performance.now() };
+  return split;
+}

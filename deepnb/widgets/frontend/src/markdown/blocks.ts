@@ -1,0 +1,100 @@
+/**
+ * A text that grows, in blocks: those that are finished are never looked at again.
+ *
+ * A block is finished when another one has begun behind it. What is shown of the last one is made
+ * steady: signs whose other half has not come yet are completed or held back, so that nothing
+ * jumps when it comes.
+ */
+
+import type { Pieces } from "../model";
+import { blocksOf } from "./parser";
+
+export interface Split {
+  /** Markdown of the finished blocks, by the page: those that are full stay the same. */
+  readonly pages: readonly (readonly string[])[];
+  /** Markdown of the block that is being written. */
+  readonly tail: string;
+  /** Link definitions, which any block may refer to. */
+  readonly links: string;
+}
+
+const PAGE = 32;
+
+export class Blocks {
+  private pages: (readonly string[])[] = [];
+  private links = "";
+  private tail = "";
+  private source: readonly string[] | null = null; // what the text is made of, as far as `taken`
+  private taken = 0;
+
+  /** Takes what has come of a text since the last time. */
+  grow({ all, count }: Pieces): Split {
+    if (all !== this.source) this.reset(all);
+    this.tail += all.slice(this.taken, count).join("");
+    this.taken = count;
+    const blocks = blocksOf(this.tail);
+    this.finish(blocks.slice(0, blocks.findLastIndex(({ type }) => type !== "space")));
+    return { pages: this.pages, tail: this.tail, links: this.links };
+  }
+
+  /** Takes a text that is complete. */
+  whole(text: string): Split {
+    this.reset(null);
+    this.finish(blocksOf(text));
+    return { pages: this.pages, tail: "", links: this.links };
+  }
+
+  private finish(blocks: { type: string; raw: string }[]): void {
+    let length = 0;
+    for (const { type, raw } of blocks) {
+      length += raw.length;
+      if (type === "def") this.links += `\n\n${raw}`;
+      else if (type !== "space") this.add(raw);
+    }
+    this.tail = this.tail.slice(length);
+  }
+
+  private add(block: string): void {
+    const last = this.pages.at(-1);
+    if (last && last.length < PAGE) this.pages = this.pages.with(-1, [...last, block]);
+    else this.pages = [...this.pages, [block]];
+  }
+
+  private reset(source: readonly string[] | null): void {
+    this.pages = [];
+    this.links = this.tail = "";
+    this.source = source;
+    this.taken = 0;
+  }
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Completes or holds back what would look different with the next few characters. */
+export function steady(tail: string): string {
+  if (FENCE.test(tail)) return tail.replace(/\n[ `~]*$/, ""); // its end may be half written
+  const start = tail.lastIndexOf("\n") + 1;
+  const line = tail.slice(start);
+  // A line of signs: a fence, a rule, a list item or a heading that has no text yet.
+  if (/^\s*(?:[`~]{1,3}\w*|[-*+=_# ]+|\d+[.)]?|>+ ?)$/.test(line)) return tail.slice(0, start);
+  const table = /(?:^|\n)[ \t]*\|[^\n]*(?:\n[ \t:|-]*)?$/.exec(tail);
+  if (table && !/\n[ \t]*\|?[ \t]*:?-+/.test(tail.slice(0, table.index))) return tail.slice(0, table.index);
+  return completed(tail);
+}
+
+/** Closes what is open at the end of a text: code, emphasis, math, a link. */
+function completed(text: string): string {
+  const plain = text.replace(/\\[^]/g, "  ").replace(/(`+)[^`]*?\1/g, (code) => " ".repeat(code.length));
+  const open = (sign: string) => plain.split(sign).length % 2 === 0;
+  const math = /(?:\$\$|\\\[|\\\()(?![^]*(?:\$\$|\\\]|\\\)))[^]*$/.exec(text);
+  if (math && (open("$$") || !math[0].startsWith("$"))) return text.slice(0, math.index);
+  if (/`[^`\n]*$/.test(plain)) return `${text.replace(/`+$/, "")}${/`$/.test(text) ? "" : "`"}`;
+  // One of two signs around a formula, and not that of a price.
+  const formula = /\$(?![\s\d$])[^$\n]*$/.exec(plain);
+  if (formula && open("$")) return text.slice(0, formula.index);
+  const link = /!?\[[^\]\n]*(?:\]\([^)\s]*)?$/.exec(plain);
+  if (link) return text.slice(0, link.index) + text.slice(link.index).replace(/^!?\[/, "").replace(/\]\([^)]*$/, "");
+  let whole = text.replace(/[*_~]+$/, "");
+  for (const sign of ["**", "~~"]) if (whole.split(sign).length % 2 === 0) whole = `${whole.trimEnd()}${sign}`;
+  return whole;
+}

@@ -1,0 +1,189 @@
+/** What was decided about a question, by whom, in words that stay. */
+
+import type { QuestionStep } from "../model";
+import type { JsonValue } from "../protocol";
+import { counted } from "../parts/format";
+import { amount } from "./amount";
+import {
+  listOf,
+  objectOf,
+  readStep,
+  textOf,
+  titleOf,
+  type Action,
+  type Asked,
+  type Clarification,
+  type JsonObject,
+  type PlanQuestion,
+  type PlanStep,
+} from "./requests";
+
+export interface Verdict {
+  readonly tone: "ok" | "bad" | "none";
+  /** Who did what, in bold. */
+  readonly lead: string;
+  /** To what. */
+  readonly object: string;
+  /** A name of a machine's, after that. */
+  readonly name: string;
+  /** The person's own words. */
+  readonly words: string;
+  /** What they were said to. */
+  readonly about: string;
+  readonly action: Action | null;
+  /** Arguments that the person has changed. */
+  readonly edited: JsonObject | null;
+  readonly steps: readonly PlanStep[];
+}
+
+const PLAIN: Verdict = {
+  tone: "ok",
+  lead: "",
+  object: "",
+  name: "",
+  words: "",
+  about: "",
+  action: null,
+  edited: null,
+  steps: [],
+};
+const HIDDEN = "…"; // what the log has in place of an answer that may hold a secret
+
+export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
+  const who = step.by === "policy" ? "A policy" : "You";
+  if (step.by === "stop")
+    return [{ ...PLAIN, ...topicOf(asked), tone: "none", lead: "Not answered, the run was stopped:" }];
+  const answer = objectOf(step.answer);
+  switch (asked.kind) {
+    case "approval": {
+      // langchain's question about one call takes one decision, and no list of them.
+      const decisions = "decisions" in answer ? listOf(answer.decisions).map(objectOf) : [answer];
+      return asked.actions.map((action, at) => decided(action, decisions[at] ?? {}, step.by));
+    }
+    case "clarification":
+      return [
+        { ...PLAIN, lead: `${who} answered`, words: saidTo(asked, step.answer), about: asked.question },
+      ];
+    case "plan":
+      return [planVerdict(asked, answer, who)];
+    case "budget":
+      if (answer.stop === true)
+        return [{ ...PLAIN, tone: "bad", lead: `${who} stopped`, object: "instead of raising the budget" }];
+      return [
+        {
+          ...PLAIN,
+          lead: `${who} raised the budget`,
+          object: `to ${amount(Number(answer.raise_to ?? step.answer), asked.unit)}`,
+        },
+      ];
+    case "client":
+      if ("error" in answer)
+        return [
+          {
+            ...PLAIN,
+            tone: "bad",
+            lead: `${who} told the agent`,
+            object: "that it is not available:",
+            name: asked.tool,
+          },
+        ];
+      return [{ ...PLAIN, lead: "The client ran", name: asked.tool }];
+    default:
+      return [
+        {
+          ...PLAIN,
+          lead: `${who} answered`,
+          words: hasOnlyHidden(step.answer) ? "" : textOf(step.answer),
+          about: asked.question,
+        },
+      ];
+  }
+}
+
+function topicOf(asked: Asked): Pick<Verdict, "object" | "name" | "action"> {
+  if (asked.kind === "approval") {
+    const { verb, object } = titleOf(asked.actions[0]!);
+    if (asked.actions.length > 1)
+      return { object: `approval of ${asked.actions.length} actions`, name: "", action: null };
+    return { object: verb.toLowerCase(), name: object, action: asked.actions[0]! };
+  }
+  if (asked.kind === "plan")
+    return { object: `a plan of ${counted(asked.steps.length, "step")}`, name: "", action: null };
+  if (asked.kind === "budget") return { object: "whether to raise the budget", name: "", action: null };
+  if (asked.kind === "client") return { object: "", name: asked.tool, action: null };
+  return { object: asked.question || asked.kind, name: "", action: null };
+}
+
+function decided(action: Action, decision: JsonObject, by: QuestionStep["by"]): Verdict {
+  const { verb, object } = titleOf(action);
+  const edited =
+    decision.type === "edit" ? changesOf(action, objectOf(objectOf(decision.edited_action).args)) : null;
+  const count = Object.keys(edited ?? {}).length;
+  const did = {
+    approve: "approved",
+    edit: `approved with ${counted(count, "change")}`,
+    reject: "rejected",
+    respond: "answered for",
+  };
+  const what = did[decision.type as keyof typeof did] ?? "answered";
+  const lead =
+    by === "grant" ? "Approved, as you said for good:" : `${by === "policy" ? "A policy" : "You"} ${what}`;
+  const always = typeof decision.always === "string" ? ` and always for ${decision.always}` : "";
+  return {
+    ...PLAIN,
+    tone: decision.type === "reject" ? "bad" : "ok",
+    lead: lead + always,
+    object: verb.toLowerCase(),
+    name: object,
+    words: textOf(decision.message),
+    action,
+    edited,
+  };
+}
+
+/** The arguments that differ; long texts are cut in the log, and equal as far as they go. */
+function changesOf({ args }: Action, now: JsonObject): JsonObject {
+  const names = [...new Set([...Object.keys(args), ...Object.keys(now)])];
+  return Object.fromEntries(
+    names.filter((name) => !isAlike(args[name], now[name])).map((name) => [name, now[name] ?? null]),
+  );
+}
+
+function isAlike(before: JsonValue, logged: JsonValue): boolean {
+  if (JSON.stringify(before) === JSON.stringify(logged)) return true;
+  const cut = typeof logged === "string" && /^([^]*)… \(([\d,]+) characters\)$/.exec(logged);
+  if (!cut || typeof before !== "string") return false;
+  return before.startsWith(cut[1]!) && [...before].length === Number(cut[2]!.replaceAll(",", ""));
+}
+
+function saidTo({ options }: Clarification, given: JsonValue): string {
+  const answer = objectOf(given);
+  const chosen = listOf(answer.selected).map(
+    (id) => options?.find((option) => option.id === id)?.label ?? textOf(id),
+  );
+  return [...chosen, textOf(answer.response), textOf(answer.freeform)].filter(Boolean).join("; ");
+}
+
+function planVerdict(asked: PlanQuestion, answer: JsonObject, who: string): Verdict {
+  const isEdited = "plan" in answer;
+  const edited = listOf(objectOf(answer.plan).steps).map(objectOf).map(readStep);
+  const steps = edited.length ? edited : asked.steps;
+  const object = `the plan${isEdited ? ", with edits" : ""}`;
+  if (answer.approved === false || "reason" in answer)
+    return {
+      ...PLAIN,
+      tone: "bad",
+      lead: `${who} rejected`,
+      object,
+      words: hasOnlyHidden(answer.reason) ? "" : textOf(answer.reason),
+      steps,
+    };
+  return { ...PLAIN, lead: `${who} ${answer.approved === true ? "approved" : "answered"}`, object, steps };
+}
+
+function hasOnlyHidden(value: JsonValue): boolean {
+  return (
+    value === HIDDEN ||
+    (typeof value === "object" && value !== null && Object.values(value).every((each) => each === HIDDEN))
+  );
+}

@@ -1,0 +1,196 @@
+/** The conversation, made of events; the same events make the same conversation in every view. */
+
+import type { Plan, QuestionStep, Step, TraceRow, Turn, Usage, UsageRow } from "./model";
+import { legible } from "./parts/legible";
+import type { Facts, News, WireEvent } from "./protocol";
+import { Draft, NO_USAGE, plus } from "./store/draft";
+import { raw, text } from "./store/fields";
+import { nextPlan } from "./store/plan";
+import { Trace } from "./store/trace";
+
+export interface Store {
+  /** Number of the last event that is in here. */
+  readonly last: number;
+  /** Null until the first news. */
+  readonly facts: Facts | null;
+  readonly turns: readonly Turn[];
+  /** The open questions, the oldest first. */
+  readonly open: readonly QuestionStep[];
+  readonly plan: Plan | null;
+  readonly trace: readonly TraceRow[];
+  readonly usage: Usage;
+  readonly usageRows: readonly UsageRow[];
+
+  subscribe(callback: () => void): () => void;
+  /** Takes news in; false if some are missing before them, so that the view must pull. */
+  apply(news: News): boolean;
+  /**
+   * Shows a message at once that the kernel has not taken yet; call the result when it has, or
+   * with true if it never will.
+   */
+  expect(text: string): (failed?: boolean) => void;
+}
+
+/** How long a message that was taken may stand until the news tell it. */
+const PATIENCE = 3000;
+
+let made = 0; // messages that were expected
+export class Conversation implements Store {
+  last = 0;
+  facts: Facts | null = null;
+  plan: Plan | null = null;
+  usage = NO_USAGE;
+
+  private readonly drafts = new Map<string, Draft>();
+  private current = "";
+  private queued: Turn[] = [];
+  private expected: Turn[] = [];
+  private readonly tracing = new Trace();
+  private readonly spent = new Map<string, UsageRow>();
+  private readonly listeners = new Set<() => void>();
+  private madeTurns: readonly Turn[] | null = null;
+  private madeOpen: readonly QuestionStep[] = [];
+  private madeRows: readonly UsageRow[] | null = null;
+  private frame = 0;
+
+  get turns(): readonly Turn[] {
+    this.madeTurns ??= [
+      ...Array.from(this.drafts.values(), (draft) => draft.turn()),
+      ...this.queued,
+      ...this.expected,
+    ];
+    return this.madeTurns;
+  }
+
+  get open(): readonly QuestionStep[] {
+    const turn = this.drafts.get(this.current)?.turn();
+    const found = turn?.status === "waiting" ? questions(turn.steps) : [];
+    const same = found.length === this.madeOpen.length && found.every((step, n) => step === this.madeOpen[n]);
+    if (!same) this.madeOpen = found;
+    return this.madeOpen;
+  }
+
+  get trace(): readonly TraceRow[] {
+    return this.tracing.rows;
+  }
+
+  get usageRows(): readonly UsageRow[] {
+    this.madeRows ??= [...this.spent.values()];
+    return this.madeRows;
+  }
+
+  subscribe(callback: () => void): () => void {
+    this.listeners.add(callback);
+    return () => this.listeners.delete(callback);
+  }
+
+  apply(news: News): boolean {
+    if (news.last < this.last) return true; // an answer that was overtaken
+    this.facts = news.facts ?? this.facts; // null if they are what they were
+    this.changed();
+    if (news.after > this.last) return false;
+    for (const event of news.events) {
+      if (event.seq > this.last) this.read(event);
+    }
+    this.last = news.last;
+    return true;
+  }
+
+  expect(text: string): (failed?: boolean) => void {
+    const turn: Turn = {
+      run: `expected ${++made}`, question: legible(text), time: Date.now() / 1000, status: "sending",
+      why: "", steps: [], usage: NO_USAGE, seconds: null, fork: null,
+    };
+    this.expected = [...this.expected, turn];
+    this.changed();
+    const forget = () => {
+      this.expected = this.expected.filter((other) => other !== turn);
+      this.changed();
+    };
+    return (failed = false) => {
+      if (failed) forget();
+      else setTimeout(forget, PATIENCE);
+    };
+  }
+
+  private read(event: WireEvent): void {
+    this.tracing.read(event);
+    if (event.kind === "queued") this.queue(event);
+    else if (event.kind === "run_started") this.start(event);
+    // What happens between runs stands behind the last of them.
+    else this.draft(event.run || this.current, event).read(event);
+    if (event.kind === "todos") this.plan = nextPlan(this.plan, event);
+    if (event.kind === "usage") this.spend(event);
+  }
+
+  private queue(event: WireEvent): void {
+    const current = this.drafts.get(this.current);
+    if (event.data.steer && current) {
+      current.remark(event);
+      return;
+    }
+    const question = text(event, "text");
+    this.arrived(question);
+    this.queued = [...this.queued, {
+      run: event.run ?? "", question, time: event.time, status: "queued",
+      why: "", steps: [], usage: NO_USAGE, seconds: null, fork: null,
+    }];
+  }
+
+  private start(event: WireEvent): void {
+    const run = event.run ?? "";
+    this.drafts.get(run)?.resume();
+    this.draft(run, event);
+    if (this.current !== run) this.drafts.get(this.current)?.supersede();
+    this.current = run;
+  }
+
+  /** The turn of a run; one that was queued may also end without having begun. */
+  private draft(run: string, event: WireEvent): Draft {
+    const known = this.drafts.get(run);
+    if (known) return known;
+    const waited = this.queued.find((turn) => turn.run === run);
+    if (waited) this.queued = this.queued.filter((turn) => turn !== waited);
+    else {
+      this.drafts.get(this.current)?.supersede();
+      this.current = run;
+    }
+    const asked = event.kind === "run_started" ? text(event, "text") : "";
+    this.arrived(asked);
+    const draft = new Draft(run, event.time, asked || waited?.question || "", event.step ?? null);
+    this.drafts.set(run, draft);
+    return draft;
+  }
+
+  /** A message that was expected is there. */
+  private arrived(question: string): void {
+    const index = this.expected.findIndex((turn) => turn.question.trim() === question.trim());
+    if (index >= 0) this.expected = this.expected.toSpliced(index, 1);
+  }
+
+  private spend(event: WireEvent): void {
+    this.usage = plus(this.usage, event);
+    const agent = legible(event.agent ?? "");
+    const model = legible(raw(event, "model") || event.name || "");
+    const before = this.spent.get(`${agent} ${model}`) ?? { ...NO_USAGE, agent, model };
+    this.spent.set(`${agent} ${model}`, { agent, model, ...plus(before, event) });
+    this.madeRows = null;
+  }
+
+  /** Tells those who look, at most once per frame of the screen. */
+  private changed(): void {
+    this.madeTurns = null;
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      for (const listener of this.listeners) listener();
+    });
+  }
+}
+
+function questions(steps: readonly Step[]): QuestionStep[] {
+  return steps.flatMap((step) => {
+    if (step.type === "subagent") return questions(step.steps);
+    return step.type === "question" && !step.by ? [step] : [];
+  });
+}

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+
+import { Blocks, steady } from "../src/markdown/blocks";
+import { toHtml } from "../src/markdown/parser";
+
+test.each([
+  ["**b** _i_ `c`", "<p><strong>b</strong> <em>i</em> <code>c</code></p>"],
+  ["H<sub>2</sub>O", "<p>H<sub>2</sub>O</p>"],
+  ["- [x] done", "<ul>\n<li>☑ done</li>\n</ul>"],
+  ["<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"],
+  ["a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b</b></p>"],
+])("%j", (markdown, expected) => expect(toHtml(markdown).trim()).toBe(expected));
+
+test("math becomes MathML, prices do not", () => {
+  expect(toHtml("$x^2$ and \\(y\\)").match(/<math/g)).toHaveLength(2);
+  expect(toHtml("$$\n\\frac{a}{b}\n$$")).toMatch(/<p><math display="block"/);
+  expect(toHtml("\\[ a \\]")).toContain("<math");
+  expect(toHtml("It cost $5 and then $10.")).not.toContain("<math");
+  expect(toHtml("$\\notacommand{$")).toContain("$");
+});
+
+const LONG = "# Title\n\nOne *two* three.\n\n- a\n- b\n  - c\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```py\nx = 1\n\ny = 2\n```\n\n$$\nx\n$$\n\nEnd **bold** here.\n";
+
+const flat = ({ pages }: { pages: readonly (readonly string[])[] }) => pages.flat();
+
+test("a text is split into the same blocks, however it comes", () => {
+  const whole = flat(new Blocks().whole(LONG));
+  const growing = new Blocks();
+  const all: string[] = [];
+  for (let at = 0; at < LONG.length; at += 3) {
+    all.push(LONG.slice(at, at + 3));
+    growing.grow({ all, count: all.length });
+  }
+  const { tail } = growing.grow({ all, count: all.length });
+  expect([...flat(growing.grow({ all, count: all.length })), tail]).toEqual(whole);
+  expect(whole).toHaveLength(7);
+});
+
+test("finished blocks stay as they are, and a text that is another one begins anew", () => {
+  const blocks = new Blocks();
+  const all = ["One.\n\nTwo.\n\n", "Thr"];
+  blocks.grow({ all, count: 2 });
+  all.push("ee");
+  expect(blocks.grow({ all, count: 3 })).toMatchObject({ pages: [["One.", "Two."]], tail: "Three" });
+  expect(flat(blocks.whole("Other.\n\nText."))).toEqual(["Other.", "Text."]);
+});
+
+test.each([
+  ["a **bold", "a **bold**"],
+  ["a **bo ", "a **bo**"],
+  ["a `co", "a `co`"],
+  ["see [the text](https://exa", "see the text"],
+  ["see [the te", "see the te"],
+  ["a\n``", "a\n"],
+  ["a\n- ", "a\n"],
+  ["text\n| a | b |", "text"],
+  ["| a | b |\n|--", ""],
+  ["| a | b |\n|---|---|\n| 1", "| a | b |\n|---|---|\n| 1"],
+  ["```py\nx = 1\n``", "```py\nx = 1"],
+  ["so $$x = ", "so "],
+  ["so $e^{i", "so "],
+  ["it is $5 or", "it is $5 or"],
+  ["plain text", "plain text"],
+])("half a sign is not shown: %j", (tail, expected) => expect(steady(tail)).toBe(expected));
+
+test("50,000 words cost about ten times as much as 5,000", () => {
+  const cost = (count: number) => {
+    const blocks = new Blocks();
+    const all: string[] = [];
+    const before = performance.now();
+    for (let n = 0; n < count; n++) {
+      all.push(n % 60 === 59 ? "end.\n\n" : "word ");
+      if (n % 12 === 0) blocks.grow({ all, count: all.length });
+    }
+    return performance.now() - before;
+  };
+  cost(5_000);
+  expect(cost(50_000)).toBeLessThan(30 * Math.max(cost(5_000), 5));
+});

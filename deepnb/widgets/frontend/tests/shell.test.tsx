@@ -1,0 +1,125 @@
+// @vitest-environment happy-dom
+import { expect, test, vi } from "vitest";
+
+import type { QuestionStep } from "../src/model";
+import { openingCell, quoted } from "../src/shell/python";
+import { Shell } from "../src/shell/Shell";
+import { FACTS, panel } from "./app";
+
+vi.mock("../src/chat/Chat", () => ({ Chat: () => <p>the chat</p> }));
+
+const layout = (root: HTMLElement) => root.querySelector<HTMLElement>(".dn-body")!.dataset.layout;
+const QUESTION = { id: "q1" } as QuestionStep;
+
+test("tabs are walked with the arrow keys, and name what they show", async () => {
+  const { show, find, press, root } = panel();
+  show(<Shell />);
+  await press(find("[role=tab]", "Chat"), "ArrowRight");
+  const plan = find("[role=tab]", "Plan");
+  expect(plan.ariaSelected ?? plan.getAttribute("aria-selected")).toBe("true");
+  expect(document.activeElement).toBe(plan);
+  expect(root.querySelectorAll("[role=tab][tabindex='0']")).toHaveLength(1);
+  const shown = root.querySelector(`#${plan.getAttribute("aria-controls")}`);
+  expect(shown?.getAttribute("aria-labelledby")).toBe(plan.id);
+  await press(plan, "End");
+  expect(document.activeElement?.textContent).toContain("Usage");
+  await press(document.activeElement as HTMLElement, "Home");
+  expect(layout(root)).toBe("chat");
+});
+
+test("a view is beside the chat or instead of it, and stays as the person wants it", async () => {
+  const { show, find, click, root } = panel();
+  show(<Shell />);
+  await click(find("[role=tab]", "Plan"));
+  expect(layout(root)).toBe("split");
+  await click(find("button", "Beside the chat"));
+  expect(layout(root)).toBe("tab");
+  await click(find("[role=tab]", "Chat"));
+  await click(find("[role=tab]", "Plan"));
+  expect(layout(root)).toBe("tab");
+  await click(find("button", "Beside the chat"));
+  expect(layout(root)).toBe("split");
+});
+
+test("what waits for the person is counted on the chat, and the dock leads to it", async () => {
+  const { show, find, click, root } = panel({ open: [QUESTION], facts: { status: "waiting" } });
+  show(<Shell />);
+  expect(find("[role=tab]", "Chat").textContent).toContain("1 question for you");
+  await click(find("[role=tab]", "Trace"));
+  expect(layout(root)).toBe("tab");
+  await click(find(".dn-dock button", "1 question waits for you"));
+  expect(layout(root)).toBe("chat");
+});
+
+test("an agent without todos has no plan tab", () => {
+  const { show, root } = panel({ facts: { has_todos: false } });
+  show(<Shell />);
+  expect([...root.querySelectorAll("[role=tab]")].map((tab) => tab.textContent!.trim())).toEqual([
+    "Chat",
+    "Trace",
+    "Usage",
+  ]);
+});
+
+test("a lost kernel is announced with the cell that brings it back, and a busy one quietly", async () => {
+  const { show, find, connect, root } = panel();
+  show(<Shell />);
+  expect(root.querySelector(".dn-off")).toBeNull();
+  connect("busy");
+  expect(find("[role=status]", "busy with a cell").className).toContain("dn-note");
+  connect("lost");
+  expect(find("[role=alert]").textContent).toContain("The kernel is gone.");
+  expect(find("[role=alert]").textContent).toMatch(/up to \d\d:\d\d is saved/);
+  expect(find("button", "Copy the cell")).toBeTruthy();
+  expect(root.querySelector<HTMLElement>(".dn-shell")!.dataset.state).toBe("off");
+  connect("live");
+  expect(root.querySelector(".dn-off")).toBeNull();
+});
+
+test("a conversation that is not kept is not said to be saved", () => {
+  const { show, find, connect } = panel({ facts: { kept: false } });
+  show(<Shell />);
+  connect("lost");
+  expect(find("[role=alert]").textContent).not.toContain("saved");
+});
+
+test("a closed session says so", () => {
+  const { show, find } = panel({ facts: { status: "closed" } });
+  show(<Shell />);
+  expect(find("[role=alert]").textContent).toContain("This session was closed.");
+});
+
+test("connecting is not mentioned before it takes a while", async () => {
+  vi.useFakeTimers();
+  try {
+    const { show, connect, root } = panel({ facts: null });
+    show(<Shell />);
+    connect("connecting");
+    expect(root.textContent).not.toContain("Connecting");
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(root.textContent).toContain("Connecting…");
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("the menu acts once, and shows why something was refused", async () => {
+  const { show, find, click, request } = panel();
+  show(<Shell />);
+  let refuse: (error: Error) => void = () => {};
+  request.mockImplementation(() => new Promise((_, reject) => (refuse = reject)));
+  await click(find("button", "More"));
+  const item = find("[role=menuitem]", "New thread");
+  await click(item);
+  await click(item);
+  expect(request.mock.calls).toEqual([["new_thread", {}]]);
+  refuse(new Error("Too many threads."));
+  await vi.waitFor(() => expect(find("[role=alert]").textContent).toBe("Too many threads."));
+});
+
+test("names become Python strings whatever is in them", () => {
+  expect(quoted('a "b" \\ c')).toBe('"a \\"b\\" \\\\ c"');
+  expect(quoted("über\u202e\u2028")).toBe('"über\\u202e\\u2028"');
+  const cell = openingCell({ ...FACTS, thread: '"); import os #', workspace: "C:\\work" });
+  expect(cell).toContain('thread="\\"); import os #", workspace="C:\\\\work")');
+});

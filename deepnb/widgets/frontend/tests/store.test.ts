@@ -1,0 +1,212 @@
+import { beforeEach, expect, test, vi } from "vitest";
+
+import type { SubagentStep, Turn } from "../src/model";
+import { Conversation } from "../src/store";
+import { event, news, restart } from "./events";
+
+beforeEach(restart);
+
+const started = (run = "r1", text = "Why?") => event("run_started", { text, resumed: false }, { run });
+const ended = (status = "done", run = "r1") => event("run_ended", { status, text: "", seconds: 2 }, { run });
+
+function told(...events: ReturnType<typeof event>[]): Conversation {
+  const store = new Conversation();
+  store.apply(news(events));
+  return store;
+}
+
+function only(store: Conversation): Turn {
+  expect(store.turns).toHaveLength(1);
+  return store.turns[0]!;
+}
+
+test("tokens grow into a text, and the message replaces it", () => {
+  const store = told(started(), event("token", { id: "m", text: "Be" }), event("token", { id: "m", text: "cause" }));
+  expect(only(store).steps).toMatchObject([{ type: "text", text: "Because", state: "writing" }]);
+  store.apply(news([event("message", { id: "m", role: "assistant", text: "Because." })]));
+  expect(only(store).steps).toMatchObject([{ type: "text", text: "Because.", state: "whole" }]);
+});
+
+test("reasoning stands before the text, with how long it took", () => {
+  const store = told(
+    started(),
+    event("reasoning", { id: "m", text: "Hm. " }),
+    event("reasoning", { id: "m", text: "Yes." }),
+    event("token", { id: "m", text: "It" }),
+  );
+  expect(only(store).steps).toMatchObject([
+    { type: "thought", text: "Hm. Yes.", state: "whole", seconds: 2 },
+    { type: "text", text: "It" },
+  ]);
+});
+
+test("a message told whole brings its reasoning, before it", () => {
+  const store = told(started(), event("message", { id: "m", role: "assistant", text: "It.", reasoning: "Hm." }));
+  expect(only(store).steps.map((step) => step.type)).toEqual(["thought", "text"]);
+});
+
+test("a call and its result are one step; a result without a call is one too", () => {
+  const store = told(
+    started(),
+    event("tool_call", { id: "c", args: { path: "/a" } }, { name: "ls" }),
+    event("tool_result", { id: "c", status: "ok", text: "none", seconds: 0.5 }, { name: "ls" }),
+    event("tool_result", { id: "d", status: "error", text: "no" }, { name: "cat" }),
+  );
+  expect(only(store).steps).toMatchObject([
+    { type: "tool", name: "ls", state: "ok", result: "none", seconds: 0.5, args: { path: "/a" } },
+    { type: "tool", name: "cat", state: "error" },
+  ]);
+});
+
+test("a subagent stands in place of its call, with its own steps, though ids repeat in it", () => {
+  const inside = { call: "c", agent: "reader", parent: "deep" };
+  const store = told(
+    started(),
+    event("tool_call", { id: "c", args: {} }, { name: "task" }),
+    event("subagent_started", { id: "c", text: "Read" }, { ...inside, name: "reader" }),
+    event("tool_call", { id: "c", args: {} }, { ...inside, name: "ls" }),
+    event("tool_result", { id: "c", status: "ok", text: "a" }, { ...inside, name: "ls" }),
+    event("subagent_ended", { id: "c", status: "ok", seconds: 3 }, inside),
+    event("tool_result", { id: "c", status: "ok", text: "It is read." }, { name: "task" }),
+  );
+  const [step] = only(store).steps as [SubagentStep];
+  expect(step).toMatchObject({ type: "subagent", name: "reader", task: "Read", state: "ok", result: "It is read.", seconds: 3 });
+  expect(step.steps).toMatchObject([{ type: "tool", name: "ls", result: "a" }]);
+});
+
+test("a run that was resumed goes on, and what was cut off stays", () => {
+  const store = told(started(), event("token", { id: "m", text: "Half" }), ended("failed"));
+  expect(only(store)).toMatchObject({ status: "failed", steps: [{ state: "cut" }] });
+  store.apply(news([started(), event("token", { id: "n", text: "Again" })]));
+  expect(only(store)).toMatchObject({ status: "running", steps: [{ text: "Half", state: "cut" }, { text: "Again", state: "writing" }] });
+});
+
+test("a run that never ended was cut off before the next", () => {
+  const store = told(started(), event("tool_call", { id: "c" }, { name: "ls" }), started("r2", "And?"));
+  expect(store.turns).toMatchObject([{ status: "stopped", why: "The run was cut off.", steps: [{ state: "stopped" }] }, { status: "running" }]);
+});
+
+test("a question waits, is open, and is closed by its answer", () => {
+  const store = told(started(), event("interrupt_opened", { id: "q", request: { type: "x" } }));
+  expect(only(store).status).toBe("waiting");
+  const open = store.open;
+  expect(open).toMatchObject([{ id: "q", by: "" }]);
+  store.apply(news([event("node", { seconds: 1 }, { name: "n" })]));
+  expect(store.open).toBe(open);
+  store.apply(news([event("interrupt_closed", { id: "q", answer: { a: 1 }, by: "person" })]));
+  expect(store.open).toHaveLength(0);
+  expect(only(store).steps).toMatchObject([{ by: "person", answer: { a: 1 } }]);
+});
+
+test("an open question ends with its run", () => {
+  const store = told(started(), event("interrupt_opened", { id: "q" }), ended("stopped"));
+  expect(store.open).toHaveLength(0);
+  expect(only(store).steps).toMatchObject([{ by: "stop" }]);
+});
+
+test("a remark is heard when it is in the conversation", () => {
+  const store = told(started(), event("queued", { text: "Shorter", steer: true }));
+  expect(only(store).steps).toMatchObject([{ type: "remark", text: "Shorter", heard: false }]);
+  store.apply(news([event("message", { id: "x", role: "user", text: "Shorter" })]));
+  expect(only(store).steps).toMatchObject([{ type: "remark", heard: true }]);
+});
+
+test("turns that have not changed stay the same objects", () => {
+  const store = told(started(), event("message", { id: "m", role: "assistant", text: "A" }), ended(), started("r2", "B"));
+  const [first, second] = store.turns;
+  store.apply(news([event("token", { id: "n", text: "x" }, { run: "r2" })]));
+  expect(store.turns[0]).toBe(first);
+  expect(store.turns[1]).not.toBe(second);
+});
+
+test("a gap is refused, what was told before is not told twice", () => {
+  const store = told(started(), event("token", { id: "m", text: "a" }));
+  const again = news([event("token", { id: "m", text: "b" })]);
+  expect(store.apply({ ...again, after: again.after + 5, last: again.last + 5 })).toBe(false);
+  store.apply(again);
+  store.apply(again);
+  expect(only(store).steps).toMatchObject([{ text: "ab" }]);
+});
+
+test("facts that are null stay what they were", () => {
+  const store = told(started());
+  const facts = store.facts;
+  store.apply(news([ended()], { facts: null }));
+  expect(store.facts).toBe(facts);
+});
+
+test("a message is seen before the kernel has it, once", () => {
+  const store = told(started(), ended());
+  const settle = store.expect("And?");
+  expect(store.turns.at(-1)).toMatchObject({ question: "And?", status: "sending" });
+  store.apply(news([event("queued", { text: "And?", steer: false }, { run: "r2" })]));
+  settle();
+  expect(store.turns.map((turn) => turn.status)).toEqual(["done", "queued"]);
+});
+
+test("a message that was refused is gone at once", () => {
+  const store = new Conversation();
+  store.expect("What?")(true);
+  expect(store.turns).toHaveLength(0);
+});
+
+test("the trace has one row for each model call, tool, agent and question", () => {
+  const store = told(
+    started(),
+    event("usage", { id: "m", model: "big", tokens_in: 5, tokens_out: 7, cost: 0.5 }, { node: "model" }),
+    event("node", { seconds: 1 }, { node: "model", name: "model" }),
+    event("message", { id: "m", role: "assistant", text: "", reasoning: "Hm." }, { node: "model" }),
+    event("tool_call", { id: "c" }, { name: "ls", node: "tools" }),
+    event("tool_result", { id: "c", status: "ok", text: "x", seconds: 1 }, { name: "ls", node: "tools" }),
+    event("node", { seconds: 1 }, { node: "tools", name: "tools" }),
+    event("node", { seconds: 1 }, { node: "mine", name: "mine" }),
+    event("interrupt_opened", { id: "q" }),
+  );
+  expect(store.trace).toMatchObject([
+    { kind: "model", line: "big", tokensIn: 5, cost: 0.5, seconds: 1, detail: "Hm.", live: false },
+    { kind: "tool", seconds: 1, detail: "x", live: false },
+    { kind: "other", line: "mine", seconds: 1 },
+    { kind: "person", live: true },
+  ]);
+  expect(store.usageRows).toMatchObject([{ agent: "deep", model: "big", calls: 1, tokensIn: 5 }]);
+});
+
+test("the plan knows when its todos were begun and done", () => {
+  const todos = (status: string) => event("todos", { todos: [{ content: "A", status }], by: "deep" });
+  const store = told(started(), todos("pending"), todos("in_progress"), todos("completed"));
+  expect(store.plan?.todos).toEqual([{ content: "A", status: "completed", began: 1003, ended: 1004 }]);
+});
+
+test("marks that turn text around are spelled out in names and results", () => {
+  const store = told(started(), event("tool_result", { id: "c", text: "a\u202eb" }, { name: "x\u2066" }));
+  expect(only(store).steps).toMatchObject([{ name: "x\\u2066", result: "a\\u202eb" }]);
+});
+
+test("those who look are told once per frame, however much comes", () => {
+  const frames: FrameRequestCallback[] = [];
+  vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => frames.push(callback));
+  const store = new Conversation();
+  const seen = vi.fn();
+  store.subscribe(seen);
+  store.apply(news([started()]));
+  store.apply(news([event("token", { id: "m", text: "a" })]));
+  expect(seen).not.toHaveBeenCalled();
+  frames.forEach((frame) => frame(0));
+  expect(seen).toHaveBeenCalledOnce();
+  vi.unstubAllGlobals();
+});
+
+test("50,000 tokens cost about ten times as much as 5,000", () => {
+  const cost = (count: number) => {
+    restart();
+    const store = told(started());
+    const before = performance.now();
+    for (let n = 0; n < count; n++) {
+      store.apply(news([event("token", { id: "m", text: "word " })]));
+      if (n % 10 === 0) void store.turns;
+    }
+    return performance.now() - before;
+  };
+  cost(5_000);
+  expect(cost(50_000)).toBeLessThan(30 * Math.max(cost(5_000), 5));
+});

@@ -1,0 +1,74 @@
+"""What stays in a saved notebook: the conversation as plain HTML, beside the live panel.
+
+It is an output of its own. A page on which the panel lives hides it; where nothing runs, on GitHub
+or in a converted notebook, it is what one sees.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from IPython.display import HTML, display
+
+from deepnb import transcript
+
+if TYPE_CHECKING:
+    from IPython.display import DisplayHandle
+
+    from deepnb.events import Event
+    from deepnb.session.session import Session
+
+_TELLING = frozenset(
+    {"queued", "run_started", "message", "interrupt_opened", "interrupt_closed", "run_ended"}
+)
+_PAUSE = 0.5  # seconds until it is written anew
+_SHARE = 20  # it takes no more than this part of the time
+
+
+class Keepsake:
+    """Shows a transcript, and brings it up to date when something has been said.
+
+    Args:
+        panel: Id of the panel that it belongs to.
+    """
+
+    def __init__(self, panel: str) -> None:
+        self.is_wanted = True
+        self.session: Session | None = None
+        self._panel = panel
+        self._handles: list[DisplayHandle] = []
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._pause = _PAUSE
+
+    def display(self) -> None:
+        """Put it into the output of the current cell."""
+        if self.is_wanted and (handle := display(self._html(), display_id=True)):
+            self._handles.append(handle)
+
+    def notice(self, event: Event | None = None) -> None:
+        """Hear that something has happened."""
+        if not self._handles or (event and event.kind not in _TELLING):
+            return
+        with self._lock:
+            if self._timer is None:
+                self._timer = threading.Timer(self._pause, self._refresh)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _refresh(self) -> None:
+        with self._lock:
+            self._timer = None
+        if not self.is_wanted:
+            return
+        began = time.monotonic()
+        shown = self._html()
+        for handle in self._handles:
+            handle.update(shown)
+        self._pause = max(_PAUSE, _SHARE * (time.monotonic() - began))
+
+    def _html(self) -> HTML:
+        events = self.session.events() if self.session else []
+        return HTML(transcript.to_fragment(transcript.turns(events), self._panel))

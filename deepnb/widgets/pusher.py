@@ -1,0 +1,71 @@
+"""Tells the browser what has happened before it asks, in batches."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SHORTEST = 0.025
+"""Seconds between two messages: one for each token would take the browser five times as long."""
+_SETTLED = 0.25
+"""Seconds of silence until another look: how a run stands changes just after its events."""
+_GREETINGS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds until everything is told again, as long as no view has come up."""
+
+
+class Pusher:
+    """Calls `push` soon after `poke`, on a thread of its own, and never too often.
+
+    Where the kernel is busy with a cell, a new view's first question waits for the cell's end. So
+    until a view was heard, everything is told a few times, unasked.
+
+    Args:
+        push: Tells what is new; `everything=True` to begin from the beginning, `settled=True` when
+            nothing has happened for a moment.
+        name: Of the thread.
+    """
+
+    def __init__(self, push: Callable[..., None], name: str) -> None:
+        self._push = push
+        self._poked = threading.Event()
+        self._is_heard = False
+        self._is_over = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def poke(self) -> None:
+        """Say that there is something to tell."""
+        self._poked.set()
+
+    def heard(self) -> None:
+        """Say that a view has come up, and asks for itself from now on."""
+        self._is_heard = True
+        self._poked.set()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._is_over = True
+        self._poked.set()
+
+    def _run(self) -> None:
+        greetings = iter(_GREETINGS)
+        while not self._is_over:
+            if self._poked.wait(None if self._is_heard else next(greetings, None)):
+                self._tell_until_settled()
+            else:
+                self._push(everything=True, settled=True)
+
+    def _tell_until_settled(self) -> None:
+        while self._poked.is_set() and not self._is_over:
+            self._poked.clear()
+            self._push(everything=False, settled=False)
+            time.sleep(_SHORTEST)
+            self._poked.wait(_SETTLED)
+        self._push(everything=False, settled=True)

@@ -1,0 +1,127 @@
+"""Does what the browser asks for: each request is one call of a session's method.
+
+Nothing here knows of widgets. What takes a while is marked as such, so that whoever calls can do it
+elsewhere: a kernel that is asked something must be free again at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deepnb import transcript
+from deepnb.errors import SessionError
+from deepnb.session.listing import thread_list
+from deepnb.widgets import protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deepnb.session.session import Session
+
+SLOW = (
+    protocol.Stop
+    | protocol.Resume
+    | protocol.Resend
+    | protocol.Fork
+    | protocol.SetModel
+    | protocol.Preview
+    | protocol.Threads
+    | protocol.OpenThread
+    | protocol.NewThread
+    | protocol.Export
+)
+"""What may take longer than a moment: it reads files, or waits for the run."""
+
+
+class Service:
+    """Answers requests about a session.
+
+    Args:
+        session: The one that is shown.
+        show: Has the panel show another one.
+    """
+
+    def __init__(self, session: Session, show: Callable[[Session], None]) -> None:
+        self._session = session
+        self._show = show
+        self._do: dict[str, Callable[[Any], Any]] = {
+            "ask": self._ask,
+            "steer": lambda request: self._session.steer(request.text),
+            "unqueue": lambda request: self._session.withdraw(request.run),
+            "respond": lambda request: self._session.respond(request.question, request.answer),
+            "preview": self._preview,
+            "stop": lambda request: self._session.stop(request.subagent),
+            "resume": lambda _: self._resume(),
+            "resend": self._resend,
+            "fork": self._fork,
+            "edit_todos": self._edit_todos,
+            "set_model": lambda request: self._session.use(request.spec),
+            "threads": self._threads,
+            "open_thread": lambda request: self._show(self._session.sibling(request.name)),
+            "new_thread": lambda _: self._show(self._session.sibling()),
+            "export": self._export,
+        }
+
+    def do(self, request: protocol.Request) -> Any:
+        """Do what a request asks for, and give the result, or None.
+
+        Raises:
+            DeepnbError: It cannot be done; the message says why and what to do.
+        """
+        return self._do[request.type](request)  # type: ignore[attr-defined]  # all kinds have one
+
+    def _ask(self, request: protocol.Ask) -> None:
+        self._session.ask(request.text)
+
+    def _resume(self) -> None:
+        self._session.resume()
+
+    def _preview(self, request: protocol.Preview) -> protocol.Previewed:
+        args = dict(request.args)
+        text = self._session.preview(request.question, request.action, args)
+        return {"description": text}
+
+    def _resend(self, request: protocol.Resend) -> None:
+        self._branch(self._session.fork(before=request.run), request.text)
+
+    def _fork(self, request: protocol.Fork) -> None:
+        self._branch(self._session.fork(request.step), request.text)
+
+    def _branch(self, branch: Session, text: str | None) -> None:
+        if text:
+            branch.ask(text)
+        self._show(branch)
+
+    def _edit_todos(self, request: protocol.EditTodos) -> None:
+        changes = [e for e in self._session.events(request.seen) if e.kind == "todos"]
+        if changes:
+            raise SessionError(
+                "The agent has changed its plan meanwhile, so yours was not saved. Look at the new "
+                "one, and change that."
+            )
+        content = [todo.content for todo in request.todos]
+        status = [todo.status for todo in request.todos]
+        self._session.edit_todos({"content": content, "status": status})
+
+    def _threads(self, request: protocol.Threads) -> protocol.Listed:
+        rows = thread_list(self._session.workspace)
+        return {"threads": [_thread(row, self._session.agent) for row in rows]}
+
+    def _export(self, request: protocol.Export) -> protocol.Exported:
+        session = self._session
+        turns, title = transcript.turns(session.events()), f"{session.agent}: {session.thread}"
+        write = transcript.to_markdown if request.format == "md" else transcript.to_html
+        return {"name": f"{session.thread}.{request.format}", "text": write(turns, title)}
+
+
+def _thread(row: dict[str, Any], agent: str) -> protocol.Thread:
+    return {
+        "name": row["thread"],
+        "title": row.get("title") or "",
+        "status": row.get("status") or "",
+        "agent": row.get("agent") or "",
+        "runs": row.get("runs") or 0,
+        "updated": row["updated"],
+        "forked_from": row.get("forked_from") or "",
+        "can_open": row.get("agent") == agent and not row["elsewhere"],
+    }

@@ -1,0 +1,246 @@
+"""Between a session and the pages that show it: every request is answered, nothing is missed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from deepnb.errors import DeepnbError
+from deepnb.session.failures import described
+from deepnb.widgets.facts import facts_of
+from deepnb.widgets.news import page_of, plain
+from deepnb.widgets.protocol import REQUEST, Hello, Pull
+from deepnb.widgets.service import SLOW, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deepnb.events import Event
+    from deepnb.session.session import Session
+    from deepnb.widgets.protocol import (
+        AnyRequest,
+        Facts,
+        News,
+        QuickAction,
+        Refusal,
+        Reply,
+        Starter,
+    )
+
+_REMEMBERED = 256
+_LONGEST_ID = 64
+_LOOK = 0.2  # seconds between two looks at how the session stands, while it is busy
+_STARTERS: tuple[Starter, ...] = (
+    {"title": "Look around", "text": "Which documents are here, and what are they about?"},
+    {"title": "Find a passage", "text": "Where is it said that "},
+    {"title": "Compare sources", "text": "Where do these documents disagree about "},
+    {"title": "Sum it up", "text": "What are the main findings, each with its source?"},
+)
+"""For an agent of deepnb's, which has documents; of a graph it is not known what it is for."""
+
+
+@dataclass
+class View:
+    """A page that shows the panel.
+
+    Attributes:
+        host: What it says it is.
+        push: Whether anything has reached it unasked; None if it has not said.
+    """
+
+    host: str
+    push: bool | None = None
+
+
+class Switchboard:
+    """Answers the requests of all views of a panel, and has news for them.
+
+    Requests are answered at once, in the calling thread: there are hosts that show nothing which
+    another thread sends. What takes a while is done elsewhere, and its reply goes with the news.
+
+    Args:
+        session: What is shown first.
+        show: Has the panel show another session.
+        poke: Called when there may be news.
+    """
+
+    def __init__(
+        self, session: Session, show: Callable[[Session], None], poke: Callable[[], None]
+    ) -> None:
+        self.starters: list[Starter] = list(_STARTERS) if session.choice else []
+        self.actions: list[QuickAction] = []
+        self.views: dict[str, View] = {}
+        self._show, self._poke = show, poke
+        self._lock = threading.RLock()  # a kernel may call handlers on several threads at once
+        self._answered: OrderedDict[tuple[str, str], Reply] = OrderedDict()
+        self._late: deque[Reply] = deque(maxlen=_REMEMBERED)
+        self._number = 0
+        self.connect(session)
+
+    def connect(self, session: Session) -> None:
+        """Be about this session from now on."""
+        with self._lock:
+            self.session = session
+            self._service = Service(session, self._show)
+            self._told, self._told_replies = 0, self._number
+            self._told_facts: Facts | None = None
+            self._are_facts_old, self._looked = True, 0.0
+
+    def notice(self, event: Event | None = None) -> None:
+        """Hear that something has happened: an event, or a change that is none."""
+        if event is None or event.kind not in ("token", "reasoning"):
+            self._are_facts_old = True
+
+    # Asked
+
+    def receive(self, content: Any) -> Reply:
+        """Answer a message from a page, whatever it is."""
+        with self._lock:
+            try:
+                request = REQUEST.validate_python(content)
+            except ValidationError as error:
+                return _reply(_identity(content), error=_misunderstood(error))
+            if known := self._answered.get((request.view, request.id)):
+                return known  # a host may deliver twice, and nothing is done twice
+            reply = self._answer(request)
+            if not isinstance(request, Hello | Pull):
+                self._answered[request.view, request.id] = reply
+                while len(self._answered) > _REMEMBERED:
+                    self._answered.popitem(last=False)
+            return reply
+
+    def _answer(self, request: AnyRequest) -> Reply:
+        if isinstance(request, Hello):
+            self.views[request.view] = View(request.host)
+            self._told_facts, self._are_facts_old = None, True  # something to push, as a greeting
+            return _reply(request, result=self._news(0, 0, request.view))
+        if request.thread != self.session.thread:
+            return _reply(request, error=_elsewhere(self.session.thread))
+        if isinstance(request, Pull):
+            if view := self.views.get(request.view):
+                view.push = request.push
+            return _reply(
+                request, result=self._news(request.since, request.replies_since, request.view)
+            )
+        if isinstance(request, SLOW):
+            work = threading.Thread(target=self._work, args=(request, self._service), daemon=True)
+            work.start()
+            return _reply(request, later=True)
+        return self._done(request, self._service)
+
+    def _work(self, request: AnyRequest, service: Service) -> None:
+        reply = self._done(request, service)
+        with self._lock:
+            self._number += 1
+            self._late.append({**reply, "number": self._number})
+        self._poke()
+
+    @staticmethod
+    def _done(request: AnyRequest, service: Service) -> Reply:
+        try:
+            return _reply(request, result=plain(service.do(request)))
+        except DeepnbError as error:
+            return _reply(request, error=_refusal(error, str(error)))
+        except Exception as error:  # noqa: BLE001  # somebody's graph or disk: the page is told
+            return _reply(request, error=_refusal(error, described(error)))
+
+    # Unasked
+
+    def news(self, *, everything: bool, settled: bool) -> News | None:
+        """Give what no view was told yet, or None if there is nothing.
+
+        Args:
+            everything: Begin from the beginning.
+            settled: Nothing has happened for a moment, so look how the session stands.
+        """
+        with self._lock:
+            if everything:
+                self._told, self._told_facts, self._are_facts_old = 0, None, True
+            facts = self._new_facts(at_once=settled or everything)
+            replies = [each for each in self._late if each["number"] > self._told_replies]
+            news = self._page(self._told, facts, replies)
+            self._told, self._told_replies = news["last"], self._number
+        return news if news["events"] or facts or replies or everything else None
+
+    def _new_facts(self, *, at_once: bool) -> Facts | None:
+        if not self._are_facts_old:
+            return None
+        if not at_once and time.monotonic() - self._looked < _LOOK:
+            return None
+        self._are_facts_old, self._looked = False, time.monotonic()
+        facts = facts_of(self.session, self.starters, self.actions)
+        if facts == self._told_facts:
+            return None
+        self._told_facts = facts
+        return facts
+
+    def _news(self, since: int, replies_since: int, view: str) -> News:
+        replies = [r for r in self._late if r["view"] == view and r["number"] > replies_since]
+        return self._page(since, facts_of(self.session, self.starters, self.actions), replies)
+
+    def _page(self, after: int, facts: Facts | None, replies: list[Reply]) -> News:
+        events, last, more = page_of(self.session.events(after))
+        return {
+            "thread": self.session.thread,
+            "after": after,
+            "last": after if last is None else last,
+            "more": more,
+            "events": events,
+            "facts": facts,
+            "replies": replies,
+        }
+
+
+def _reply(
+    request: AnyRequest | tuple[str, str],
+    *,
+    result: Any = None,
+    error: Refusal | None = None,
+    later: bool = False,
+) -> Reply:
+    identity, view = request if isinstance(request, tuple) else (request.id, request.view)
+    return {
+        "type": "reply",
+        "id": identity,
+        "view": view,
+        "later": later,
+        "number": 0,
+        "result": result,
+        "error": error,
+    }
+
+
+def _identity(content: Any) -> tuple[str, str]:
+    """Whose message it was that nobody understands, as far as it says so."""
+    said = content if isinstance(content, dict) else {}
+    given = (said.get("id"), said.get("view"))
+    identity, view = (g if isinstance(g, str) and len(g) <= _LONGEST_ID else "" for g in given)
+    return plain(identity), plain(view)
+
+
+def _refusal(error: Exception, text: str) -> Refusal:
+    return {"kind": type(error).__name__, "text": plain(text)}
+
+
+def _misunderstood(error: ValidationError) -> Refusal:
+    problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return {
+        "kind": "ProtocolError",
+        "text": plain(
+            f"The kernel does not understand this page ({where or 'message'}: {problem['msg']}). "
+            "Nothing was done. Reload the page; if that does not help, restart the kernel."
+        ),
+    }
+
+
+def _elsewhere(thread: str) -> Refusal:
+    return {
+        "kind": "OtherThreadError",
+        "text": plain(f"The panel shows the thread {thread!r} by now. Nothing was done."),
+    }

@@ -1,0 +1,347 @@
+"""The kernel's side of the panel: every request is answered, and nothing is missed."""
+
+from __future__ import annotations
+
+import json
+import math
+from uuid import uuid4
+
+import pytest
+from pydantic import TypeAdapter
+
+from deepnb import events
+from deepnb.events import Event
+from deepnb.testing import call
+from deepnb.widgets import protocol
+from deepnb.widgets.news import page_of, plain
+from deepnb.widgets.panel import Panel
+from deepnb.widgets.switchboard import Switchboard
+from tests.sessions import Gate, ask, kinds, opening, until
+
+NEWS = TypeAdapter(protocol.News)
+REPLY = TypeAdapter(protocol.Reply)
+WRITE = call("write_file", file_path="/workspace/a.md", content="hello\n")
+APPROVE = {"decisions": [{"type": "approve"}]}
+PLAN = [{"content": "Read", "status": "in_progress"}, {"content": "Write", "status": "pending"}]
+
+
+@pytest.fixture
+def opened(tmp_path):
+    with opening(tmp_path) as open_session:
+        yield open_session
+
+
+class Page:
+    """A view without a browser: it says what a page would say."""
+
+    def __init__(self, session):
+        self.shown = [session]
+        self.board = Switchboard(session, self.show, lambda: None)
+        self.view = uuid4().hex
+
+    def show(self, session):
+        self.shown.append(session)
+        self.board.connect(session)
+
+    def say(self, what, **fields):
+        place = {"id": uuid4().hex, "view": self.view, "thread": self.board.session.thread}
+        reply = REPLY.validate_python(self.board.receive({"type": what, **place, **fields}))
+        json.dumps(reply, allow_nan=False).encode()
+        return reply
+
+    def do(self, what, **fields):
+        reply = self.say(what, **fields)
+        if reply["later"]:
+            reply = until(lambda: self.late(reply["id"]))
+        return reply
+
+    def late(self, identity):
+        news = self.pull()
+        return next((each for each in news["replies"] if each["id"] == identity), None)
+
+    def hello(self):
+        return self.say("hello", version=protocol.VERSION, host="test")["result"]
+
+    def pull(self, since=0, replies_since=0):
+        reply = self.say("pull", since=since, replies_since=replies_since, push=False)
+        return NEWS.validate_python(reply["result"])
+
+
+def test_a_page_that_comes_up_is_told_everything(opened):
+    session = opened([WRITE, "Done."])
+    ask(session)
+    news = Page(session).hello()
+    assert [e["kind"] for e in news["events"]] == [
+        e.kind for e in session.events() if e.kind not in ("token", "reasoning")
+    ]
+    assert (news["after"], news["last"], news["more"]) == (0, session.events()[-1].seq, False)
+    assert news["facts"]["status"] == "waiting"
+    assert news["facts"]["title"] == "go"
+
+
+def test_a_pull_gives_what_came_after(opened):
+    session = opened(["One.", "Two."])
+    ask(session)
+    page = Page(session)
+    last = page.hello()["last"]
+    ask(session, "again")
+    news = page.pull(last)
+    assert news["after"] == last
+    assert [e["seq"] for e in news["events"]] == [
+        e.seq for e in session.events(last) if e.kind != "token"
+    ]
+
+
+def test_pieces_are_left_out_once_the_message_is_complete():
+    pieces = [Event(n, 0.0, "token", data={"id": "m", "text": "x"}) for n in (1, 2)]
+    other = Event(3, 0.0, "token", data={"id": "n", "text": "y"})
+    whole = Event(4, 0.0, "message", data={"id": "m", "text": "xx"})
+    assert [e["seq"] for e in page_of([*pieces, other])[0]] == [1, 2, 3]
+    told, last, more = page_of([*pieces, other, whole])
+    assert [e["seq"] for e in told] == [3, 4]
+    assert (last, more) == (4, False)
+
+
+def test_a_long_log_comes_in_pages():
+    log = [Event(n, 0.0, "warning", data={"text": str(n)}) for n in range(1, 26)]
+    seen, since = [], 0
+    while True:
+        told, last, more = page_of([e for e in log if e.seq > since], most=10)
+        seen += [e["seq"] for e in told]
+        since = last
+        if not more:
+            break
+    assert seen == list(range(1, 26))
+
+
+def test_an_approval_is_given_once(opened, tmp_path):
+    session = opened([WRITE, "Done."])
+    ask(session)
+    page = Page(session)
+    question = session.questions[0].id
+    assert page.say("respond", question=question, answer=APPROVE)["error"] is None
+    assert page.say("respond", question=question, answer=APPROVE)["error"] is None
+    other = page.say("respond", question=question, answer={"decisions": [{"type": "reject"}]})
+    assert other["error"]["kind"] == "QuestionError"
+    assert "answered already" in other["error"]["text"]
+    session.runs[-1].wait()
+    assert len(kinds(session, "interrupt_closed")) == 1
+    assert (tmp_path / "a.md").read_text() == "hello\n"
+
+
+def test_an_answer_that_does_not_fit_leaves_the_question_open(opened):
+    session = opened([WRITE, "Done."])
+    ask(session)
+    page = Page(session)
+    question = session.questions[0].id
+    for answer in ({}, "yes", [], {"decisions": []}, {"decisions": [{"type": "maybe"}]}, None):
+        error = page.say("respond", question=question, answer=answer)["error"]
+        assert error["kind"] == "AnswerError"
+        assert "still open" in error["text"]
+    assert session.status == "waiting"
+
+
+MALFORMED = [
+    None,
+    "hello",
+    7,
+    [],
+    {},
+    {"type": "ask"},
+    {"type": "explode", "id": "1", "view": "v", "thread": "main"},
+    {"type": "ask", "id": "1", "view": "v", "thread": "main"},
+    {"type": "ask", "id": "1", "view": "v", "thread": "main", "text": ""},
+    {"type": "ask", "id": "1", "view": "v", "thread": "main", "text": 7},
+    {"type": "ask", "id": "1", "view": "v", "thread": "main", "text": "x", "sudo": True},
+    {"type": "ask", "id": 1, "view": "v", "thread": "main", "text": "x"},
+    {"type": "ask", "id": "x" * 65, "view": "v", "thread": "main", "text": "x"},
+    {"type": "pull", "id": "1", "view": "v", "thread": "main", "since": -1},
+    {"type": "stop", "id": "1", "view": "v", "thread": "main", "subagent": ["a"]},
+    {"type": "respond", "id": "1", "view": "v", "thread": "main", "question": "\ud800" * 65},
+]
+
+
+@pytest.mark.parametrize("content", MALFORMED)
+def test_what_is_no_request_is_answered_and_changes_nothing(opened, content):
+    session = opened(["Done."])
+    board = Page(session).board
+    reply = REPLY.validate_python(board.receive(content))
+    json.dumps(reply).encode()
+    assert reply["error"]["kind"] == "ProtocolError"
+    assert "Nothing was done" in reply["error"]["text"]
+    assert session.events() == []
+
+
+def test_a_request_that_comes_twice_is_carried_out_once(opened):
+    session = opened(["One.", "Two."])
+    page = Page(session)
+    for _ in range(2):
+        assert page.say("ask", id="same", text="go")["error"] is None
+    until(lambda: session.status == "done")
+    assert len(session.runs) == 1
+
+
+def test_what_was_meant_for_another_thread_is_not_done(opened):
+    session = opened(["Done."])
+    reply = Page(session).say("ask", thread="elsewhere", text="go")
+    assert reply["error"]["kind"] == "OtherThreadError"
+    assert session.runs == []
+
+
+def test_what_takes_a_while_is_answered_later(opened):
+    gate = Gate()
+    session = opened(lambda messages: gate.wait() or "Done.")
+    page = Page(session)
+    page.say("ask", text="go")
+    gate.reached.wait()
+    reply = page.say("stop")
+    assert reply["later"]
+    gate.opened.set()
+    late = until(lambda: page.late(reply["id"]))
+    assert late["error"] is None
+    assert late["number"] == 1
+    assert page.pull(replies_since=1)["replies"] == []
+    assert session.status == "stopped"
+
+
+def test_late_replies_are_for_the_view_that_asked(opened):
+    session = opened(["Done."])
+    page = Page(session)
+    reply = page.say("threads")
+    until(lambda: page.late(reply["id"]))
+    page.view = uuid4().hex
+    assert page.pull()["replies"] == []
+
+
+def test_an_error_of_ours_says_what_to_do(opened):
+    reply = Page(opened(["Done."])).say("steer", text="faster")
+    assert reply["error"]["kind"] == "SessionError"
+    assert "ask(" in reply["error"]["text"]
+
+
+def test_a_question_is_asked_again_in_a_branch(opened):
+    session = opened(["One.", "Two."])
+    run = ask(session)
+    page = Page(session)
+    assert page.do("resend", run=run.id, text="otherwise")["error"] is None
+    branch = page.shown[-1]
+    until(lambda: branch.status == "done")
+    assert [r.question for r in branch.runs] == ["otherwise"]
+    assert [r.question for r in session.runs] == ["go"]
+
+
+def test_a_fork_is_shown(opened):
+    session = opened(["One.", "Two."])
+    ask(session)
+    page = Page(session)
+    assert page.do("fork", step=None, text="and then")["error"] is None
+    branch = page.shown[-1]
+    until(lambda: branch.status == "done")
+    assert [r.question for r in branch.runs] == ["go", "and then"]
+    assert page.pull()["facts"]["forked_from"].startswith(session.thread)
+
+
+def test_threads_are_listed_and_opened(opened):
+    session = opened(["One.", "Two."])
+    ask(session)
+    page = Page(session)
+    assert page.do("new_thread")["error"] is None
+    new = page.shown[-1]
+    assert new is not session
+    listed = page.do("threads")["result"]["threads"]
+    assert {t["name"]: t["can_open"] for t in listed} == {session.thread: True, new.thread: True}
+    assert page.do("open_thread", name=session.thread)["error"] is None
+    assert page.shown[-1] is session
+
+
+def test_an_edited_plan_is_refused_if_the_agent_has_changed_it(opened):
+    session = opened([call("write_todos", todos=PLAN), "Done."])
+    ask(session)
+    page = Page(session)
+    seen = kinds(session, "todos")[-1].seq
+    refused = page.say("edit_todos", todos=PLAN, seen=seen - 1)
+    assert refused["error"]["kind"] == "SessionError"
+    assert page.say("edit_todos", todos=PLAN[1:], seen=seen)["error"] is None
+    assert list(session.todos["content"]) == ["Write"]
+
+
+def test_a_conversation_can_be_taken_along(opened):
+    session = opened(["The answer."])
+    ask(session)
+    exported = Page(session).do("export", format="md")["result"]
+    assert exported["name"] == "main.md"
+    assert "The answer." in exported["text"]
+
+
+def test_news_are_pushed_once(opened):
+    session = opened(["Done."])
+    board = Page(session).board
+    first = board.news(everything=False, settled=True)
+    assert first["facts"]["status"] == "idle"
+    assert board.news(everything=False, settled=True) is None
+    seen = 0
+    session.subscribe(board.notice)
+    ask(session)
+    news = board.news(everything=False, settled=True)
+    assert news["after"] == seen
+    assert news["last"] == session.events()[-1].seq
+    assert news["facts"]["status"] == "done"
+    assert board.news(everything=False, settled=True) is None
+    again = board.news(everything=True, settled=True)
+    assert (again["after"], again["facts"]["status"]) == (0, "done")
+
+
+def test_nothing_unsayable_is_sent():
+    odd = {"a": math.nan, "b": [math.inf, "\ud800x"], 3: {"c": object}, "d": (1, None, True)}
+    text = json.dumps(plain(odd), allow_nan=False, ensure_ascii=False)
+    text.encode()
+    assert json.loads(text)["a"] is None
+    assert json.loads(text)["d"] == [1, None, True]
+
+
+def test_a_wire_event_is_of_the_protocol(opened):
+    session = opened([call("write_todos", todos=PLAN), WRITE, "Done."], respond="approve")
+    ask(session)
+    check = TypeAdapter(protocol.WireEvent)
+    for event in page_of(session.events())[0]:
+        check.validate_python(event, strict=True)
+    assert set(protocol.WireEvent.__annotations__) - {"line"} == set(Event._fields) - {"checkpoint"}
+    assert events.KINDS
+
+
+# The widget
+
+
+def test_traits_are_few_and_say_nothing(opened, tmp_path):
+    session = opened(["Done."])
+    panel = session.panel()
+    state = panel.get_state()
+    own = {k: v for k, v in state.items() if not k.startswith("_")}
+    assert own.keys() <= {"panel", "key", "thread", "layout", "tabbable", "tooltip"}
+    assert str(tmp_path) not in json.dumps(own)
+
+
+def test_a_browser_cannot_set_a_trait(opened):
+    panel = opened(["Done."]).panel()
+    before = panel.get_state(["panel", "key", "thread"])
+    panel.set_state({"thread": "other", "key": "k", "panel": "p"})
+    assert panel.get_state(["panel", "key", "thread"]) == before
+
+
+def test_a_session_has_one_panel(opened):
+    session = opened(["Done."])
+    assert session.panel() is session.panel(starters={"Begin": "How?"})
+
+
+def test_a_panel_shows_the_session_that_follows_a_closed_one(opened):
+    first = opened(["Done."])
+    panel = first.panel()
+    second = opened(["Done."])
+    assert first.is_closed
+    assert panel.session is second
+    assert second.panel() is panel
+
+
+def test_a_panel_describes_itself_without_an_address(opened):
+    assert repr(opened(["Done."]).panel()) == "Panel(Session('deep', thread='main', idle))"
+    assert isinstance(opened(["Done."]).panel(), Panel)
