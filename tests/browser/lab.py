@@ -1,0 +1,179 @@
+"""A notebook in a real browser, as a person has it before them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from copy import copy
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
+PATIENCE = 30_000
+"""Milliseconds within which a page does what it should, on a slow machine that does much else."""
+
+READY = """() => {
+  const panel = window.jupyterapp?.shell?.currentWidget;
+  const context = panel?.sessionContext;
+  return Boolean(
+    context?.isReady && panel.content?.widgets?.length && context.session?.kernel?.status === "idle"
+  );
+}"""
+
+RUN = """async ([index, patience]) => {
+  const { content } = window.jupyterapp.shell.currentWidget;
+  content.deselectAll();
+  content.activeCellIndex = index;
+  const end = window.jupyterapp.commands.execute("notebook:run-cell");
+  await Promise.race([end, new Promise(resolve => setTimeout(resolve, patience))]);
+}"""
+
+ERROR = """index => {
+  const { outputs } = window.jupyterapp.shell.currentWidget.content.widgets[index].model;
+  for (let i = 0; i < outputs.length; i++) {
+    const output = outputs.get(i).toJSON();
+    if (output.output_type === "error") return output.traceback.join("\\n");
+  }
+  return "";
+}"""
+
+KERNEL_ID = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.id"
+
+
+class Lab:
+    """One page of JupyterLab, or of Notebook 7, with one notebook in it."""
+
+    def __init__(self, server, folder, context, kernel):
+        self.server = server
+        self.folder = folder
+        """Where its notebooks are, and where their kernels work: inside the server's root."""
+        self.context = context
+        self.kernel = kernel
+        self.path = None
+        self.console = []
+        """What the page and its mistakes have said: (kind, text)."""
+        self.strangers = []
+        """The addresses, outside this server, that a page asked for in vain."""
+        context.set_default_timeout(PATIENCE)
+        context.on("console", lambda m: self.console.append((m.type, m.text)))
+        context.on("weberror", lambda e: self.console.append(("pageerror", str(e.error))))
+        context.on("request", lambda request: self._notice(request.url))
+        self.page = self._new_page()
+
+    # Opening
+
+    def open_notebook(self, cells, *, name="test.ipynb", kernel=None, app="lab"):
+        """Write a notebook with these cells and open it, in "lab" or in "notebook"."""
+        self.path = self.folder / name
+        notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+        kernel = kernel or self.kernel
+        notebook.metadata.kernelspec = {"name": kernel, "display_name": kernel}
+        nbformat.write(notebook, self.path)
+        self._go({"lab": "lab/tree", "notebook": "notebooks"}[app])
+
+    def second_view(self):
+        """Save, and open the same notebook in another page of the same browser."""
+        self.save()
+        other = copy(self)
+        other.page = other._new_page()
+        other._go("lab/workspaces/second/tree")  # a workspace is one page's
+        return other
+
+    def _go(self, door):
+        name = self.path.relative_to(self.server.root)
+        self.page.goto(f"{self.server.url}{door}/{name}?reset&token={self.server.token}")
+        self._wait_until_ready()
+
+    def reload(self, *, save=True):
+        """Reload the page, as F5 does."""
+        if save:
+            self.save()
+        self.page.reload()
+        self._wait_until_ready()
+
+    # Cells
+
+    def run_cell(self, index, *, wait=True):
+        """Run a cell; unless `wait` is false, to its end, which must be no error."""
+        self.page.evaluate(RUN, [index, PATIENCE if wait else 0])
+        if wait:
+            self.wait_for_prompt(index)
+            assert not (error := self.page.evaluate(ERROR, index)), error
+
+    def run_all(self):
+        """Run every cell, one after the other."""
+        for index in range(self.page.locator(".jp-Cell").count()):
+            self.run_cell(index)
+
+    def wait_for_prompt(self, index):
+        """Wait until a cell has a number, which is when it has ended."""
+        numbered = "i => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-Notebook .jp-Cell')[i]"
+        numbered += "?.querySelector('.jp-InputPrompt')?.textContent ?? '')"
+        self.page.wait_for_function(numbered, arg=index)
+
+    def cell(self, index):
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def outputs(self, index):
+        return self.cell(index).locator(".jp-OutputArea-output")
+
+    def panel(self, index=0):
+        """Give the panel in a cell's output."""
+        return self.cell(index).locator(".dn[role=region]")
+
+    # The file
+
+    def save(self):
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+
+    def saved(self):
+        """Give the notebook as it is on disk."""
+        return nbformat.read(self.path, as_version=4)
+
+    # The kernel
+
+    def restart_kernel(self):
+        """Restart the kernel as the menu does."""
+        self.server.api("POST", f"kernels/{self._kernel_id()}/restart")
+        self._wait_until_ready()
+
+    def kill_kernel(self):
+        """Have the kernel die in the middle of things; the server then starts another."""
+        os.kill(self.server.pid(self._kernel_id()), signal.SIGKILL)
+        self.page.locator(".jp-Dialog").get_by_role("button", name="Ok").click()
+        self._wait_until_ready()
+
+    def shut_down_kernel(self):
+        """End the kernel for good."""
+        self.server.api("DELETE", f"kernels/{self._kernel_id()}")
+
+    # The page
+
+    @property
+    def errors(self):
+        """What went wrong in the page."""
+        return [text for kind, text in self.console if kind in ("error", "pageerror")]
+
+    def diagnose(self, path):
+        """Keep what the page shows and what it said, for whoever looks into a failure."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(Exception):  # a page that has crashed has no picture
+            self.page.screenshot(path=path.with_suffix(".png"), full_page=True)
+        said = [f"{kind}: {text}" for kind, text in self.console]
+        path.with_suffix(".log").write_text("\n".join(said))
+
+    def _new_page(self):
+        page = self.context.new_page()
+        page.on("websocket", lambda socket: self._notice(socket.url.replace("ws", "http", 1)))
+        return page
+
+    def _notice(self, url):
+        if not url.startswith((self.server.url, "data:", "blob:", "about:")):
+            self.strangers.append(url)
+
+    def _wait_until_ready(self):
+        self.page.wait_for_function(READY, timeout=2 * PATIENCE)
+
+    def _kernel_id(self):
+        return self.page.evaluate(KERNEL_ID)
