@@ -19,6 +19,7 @@ if (state) {
   document.body.append(el);
   const news = asOfNow(await (await fetch(`states/${state}.json`)).json());
   const model = new FakeModel(news, await (await fetch("states/threads.json")).json());
+  Object.assign(globalThis, { galleryModel: model }); // for experiments in the console
   panel.initialize({ model });
   panel.render({ model, el });
   if (state === "disconnected") setTimeout(() => model.emit("comm:close"), 300);

@@ -77,20 +77,6 @@ test("an image from elsewhere is a button until it is wanted", () => {
 });
 
 describe("what is too much", () => {
-  const shown = (markdown: string) => {
-    const box = document.createElement("div");
-    box.append(render(markdown, { images: false, whole: true }));
-    return box;
-  };
-
-  test("a table shows its first rows", () => {
-    const rows = Array.from({ length: 5000 }, (_, n) => `| ${n} | x |`).join("\n");
-    const box = shown(`| a | b |\n|-|-|\n${rows}`);
-    expect(box.querySelectorAll("tbody tr")).toHaveLength(100);
-    box.querySelector("button")!.click();
-    expect(box.querySelectorAll("tbody tr")).toHaveLength(5000);
-  });
-
   test.each([
     ["quotes", ">".repeat(10_000) + " x"],
     ["lists", Array.from({ length: 3_000 }, (_, n) => `${" ".repeat(2 * n)}- x`).join("\n")],
@@ -99,11 +85,10 @@ describe("what is too much", () => {
     ["backticks", "`".repeat(100_000)],
     ["math", "$".repeat(10_001) + "{".repeat(10_000)],
     ["one line", "x".repeat(1_000_000)],
-  ])("%s neither break nor take long", (_, text) => {
-    const began = performance.now();
-    const box = shown(text);
+  ])("%s: it is shown all the same", (_, text) => {
+    const box = document.createElement("div");
+    box.append(render(text, { images: false, whole: true }));
     expect(box.querySelectorAll("*").length).toBeLessThan(5_000);
     expect(box.textContent!.length).toBeGreaterThan(0);
-    expect(performance.now() - began).toBeLessThan(20_000);
   }, 60_000);
 });

@@ -41,7 +41,7 @@ class Kernel implements WidgetModel {
     if (!this.answers || (request.type !== "hello" && request.type !== "pull")) return;
     setTimeout(() => {
       this.reply(request, { result: { ...this.news, after: request.since ?? 0 } });
-      if (this.pushes && request.type === "hello") this.push(news([], { after: this.news.last, last: this.news.last }));
+      if (this.pushes && request.type === "hello") this.push({ ...this.news, after: this.news.last, events: [] });
     }, 5);
   }
   reply(to: Sent, more: object = {}) {
@@ -182,7 +182,7 @@ test("says that a kernel is busy, and that it is not any more", async () => {
   connect();
   await pass(50);
   kernel.widget_manager.kernel!.status = "busy";
-  void client.request("ask", { text: "x" });
+  client.request("ask", { text: "x" }).catch(() => null);
   await pass(1_000);
   expect(client.connection).toBe("busy");
   await pass(60_000);
@@ -204,7 +204,7 @@ test("a kernel that is silent is lost, what was asked is not sent again, and it 
   kernel.answers = true;
   await pass(11_000);
   expect(client.connection).toBe("live");
-  expect(told.at(-1)![1]).toBe(true);
+  expect(told.filter(([, fresh]) => fresh)).toHaveLength(2);
   expect(kernel.asked("respond")).toHaveLength(1);
 });
 
@@ -224,12 +224,11 @@ test("a view whose kernel is gone goes on through a new model of its session", a
   await pass(50);
   kernel.emit("comm:close");
   const next = new Kernel("p2");
-  register(new Kernel("p3")); // of the same key; then another one comes
   register(next);
   await pass(50);
   expect(client.connection).toBe("live");
-  void client.request("stop", {});
-  expect(next.asked("stop").length + next.asked("hello").length).toBeGreaterThan(0);
+  client.request("stop", {}).catch(() => null);
+  expect(next.sent.map(({ type }) => type)).toEqual(["hello", "stop"]);
 });
 
 test("another thread is begun anew, whether the trait tells it or a refusal", async () => {

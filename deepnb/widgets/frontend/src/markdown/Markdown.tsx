@@ -56,8 +56,8 @@ const Block = memo(function Block({ source, images, whole }: BlockProps) {
   return <div ref={element} class="dn-block" dir="auto" />;
 });
 
-/** Longer than this, one block that grows is not drawn at every frame. */
-const LONG = 8_000;
+/** Milliseconds between two drawings: nobody reads faster. */
+const PACE = 33;
 
 /**
  * A text in blocks, at a pace at which they can be drawn.
@@ -71,7 +71,7 @@ function useSplit(step: MarkdownProps["step"]): Split {
   const [, again] = useReducer((count: number) => count + 1, 0);
   const before = drawn.current;
   const pieces = step.state === "writing" ? (step.pieces ?? { all: [step.text], count: 1 }) : null;
-  const pause = before && before.split.tail.length > LONG ? before.split.tail.length / 100 : 0;
+  const pause = Math.max(PACE, (before?.split.tail.length ?? 0) / 100);
   const wait = before && pieces ? before.at + pause - performance.now() : 0;
   useEffect(() => {
     if (wait <= 0) return;

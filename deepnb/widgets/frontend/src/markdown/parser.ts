@@ -24,7 +24,7 @@ interface Math extends Tokens.Generic {
 const blockMath: TokenizerAndRendererExtension = {
   name: "blockMath",
   level: "block",
-  start: (text) => /(?:^|\n) {0,3}(?:\$\$|\\\[)/.exec(text)?.index,
+  start: (text) => /\n {0,3}(?:\$\$|\\\[)/.exec(text)?.index, // asked of what is behind a first sign
   tokenizer: (text) => math("blockMath", BLOCK_MATH, text, () => true),
   renderer: (token) => `<p>${mathml(token as Math)}</p>`,
 };
@@ -53,9 +53,26 @@ function mathml({ text, display, raw }: Math): string {
   }
 }
 
+/** Beyond what anybody writes. A parser compares each sign with each, and is called anew for each level. */
+const MOST_SIGNS = 2_000;
+const TOO_DEEP = /^(?:[ \t>*+-]|\d{1,9}[.)]){200}/m;
+
+/** Takes a run of words with more signs than that for what it says. */
+const tooManySigns: TokenizerAndRendererExtension = {
+  name: "tooManySigns",
+  level: "inline",
+  start: () => undefined,
+  tokenizer(text, tokens) {
+    if (tokens.length || text.length < MOST_SIGNS) return undefined; // only at its beginning
+    const signs = text.match(/[[\]()*_~`$<&\\@]/g)?.length ?? 0;
+    return signs > MOST_SIGNS ? { type: "tooManySigns", raw: text, text } : undefined;
+  },
+  renderer: (token) => escaped(token.text as string),
+};
+
 const marked = new Marked({
   gfm: true,
-  extensions: [blockMath, inlineMath],
+  extensions: [blockMath, inlineMath, tooManySigns],
   renderer: {
     html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
@@ -68,10 +85,12 @@ export function escaped(text: string): string {
 
 /** HTML of a Markdown text; nothing has been checked yet. */
 export function toHtml(markdown: string): string {
+  if (TOO_DEEP.test(markdown)) return `<pre>${escaped(markdown)}</pre>`;
   return marked.parse(markdown, { async: false });
 }
 
 /** The blocks of a Markdown text: paragraphs, lists, tables and so on, with their kind. */
 export function blocksOf(markdown: string): { type: string; raw: string }[] {
+  if (TOO_DEEP.test(markdown)) return [{ type: "code", raw: markdown }];
   return new Lexer(marked.defaults).blockTokens(markdown, []);
 }

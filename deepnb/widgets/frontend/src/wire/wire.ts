@@ -212,7 +212,7 @@ export class WireClient implements Client {
       this.heard = this.pushed = now();
       if (this.greeted) this.take(content.news, false);
       // A kernel that is busy with a cell tells everything before it can hear a hello.
-      else if (content.news.after === 0 && content.news.facts) this.greet(content.news);
+      else if (content.news.after === 0 && content.news.facts && content.news.thread === this.thread) this.greet(content.news);
     } else return;
     if (this.connection === "lost" && this.greeted) this.start(); // it was only slow
     this.tick();
@@ -254,10 +254,16 @@ export class WireClient implements Client {
     clearTimeout(this.timer);
     this.judge();
     if (this.connection !== "lost") this.poll();
-    else if (!this.dead && document.visibilityState === "visible" && now() - this.said > AGAIN) this.hello();
+    else if (!this.dead && document.visibilityState === "visible" && now() - this.said > AGAIN) this.knock();
     const soon = this.pending.size || this.running || !this.pushes || !this.greeted;
     this.timer = setTimeout(this.tick, soon ? 200 : 1000) as unknown as number;
   };
+
+  /** Says hello to a kernel that was silent; what it has to say begins anew. */
+  private knock(): void {
+    this.greeted = 0;
+    this.hello();
+  }
 
   /** Asks again for what may have been missed, and for what is never pushed. */
   private poll(): void {
