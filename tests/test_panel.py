@@ -342,6 +342,18 @@ def test_a_panel_shows_the_session_that_follows_a_closed_one(opened):
     assert second.panel() is panel
 
 
+def test_a_panel_says_that_its_session_is_closed(opened):
+    session = opened(["Done."])
+    page = Page(session)
+    session.on_change(page.board.notice)
+    page.board.news(everything=False, settled=True)
+    session.close()
+    assert page.board.news(everything=False, settled=True)["facts"]["status"] == "closed"
+    reply = page.say("ask", text="go")
+    assert reply["error"]["kind"] == "SessionError"
+    assert "closed" in reply["error"]["text"]
+
+
 def test_a_panel_describes_itself_without_an_address(opened):
     assert repr(opened(["Done."]).panel()) == "Panel(Session('deep', thread='main', idle))"
     assert isinstance(opened(["Done."]).panel(), Panel)

@@ -49,8 +49,9 @@ class ModelWatch:
         self._tell()
 
     def close(self) -> None:
-        """Watch no more."""
+        """Watch no more; whoever listens is told a last time, that the session is closed."""
         self._stop_listening()
+        self._tell()
         self._listeners.clear()
         self._model.cache_clear()  # its weights may go
 
