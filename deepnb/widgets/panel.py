@@ -144,9 +144,14 @@ def panel_of(session: Session) -> Panel:
     return next(found, None) or Panel(session)
 
 
+def panels() -> list[Panel]:
+    """Give the panels that there are."""
+    return list(_panels)
+
+
 @on_opening
 def _show_again(session: Session) -> None:
     """Have the panels that showed a session which was closed show the one that follows it."""
-    for panel in list(_panels):
+    for panel in panels():
         if panel.session.is_closed and panel.session.key == session.key:
             panel.show(session)

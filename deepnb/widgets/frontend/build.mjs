@@ -12,12 +12,12 @@ const styles = {
     }),
 };
 
-/** Leaves out what formulas in a text do without: pictures, HTML, commutative diagrams. */
+/** Leaves out what formulas in a text do without: pictures, HTML, diagrams, mirror writing. */
 const lessMath = {
   name: "less-math",
   setup: ({ onLoad }) =>
     onLoad(
-      { filter: /temml.src.(environments.cd|functions.(includegraphics|html|cancelto|bordermatrix))\.js$/ },
+      { filter: /temml.src.(environments.cd|functions.(includegraphics|html|cancelto|bordermatrix|reflect|sfrac|verb))\.js$/ },
       () => ({ contents: "" }),
     ),
 };

@@ -21,7 +21,7 @@ export function Composer() {
   const { ask, error } = useAsk();
   const steering = useTask();
   const stopping = useTask();
-  const foot = useRef<HTMLElement>(null);
+  const foot = useRef<HTMLDivElement>(null);
   const input = useFocusOnCall();
   const off = lost || status === "closed";
   const active = status === "running" || status === "waiting";
@@ -40,7 +40,7 @@ export function Composer() {
     });
   const problem = error || steering.error || stopping.error;
   return (
-    <footer class="dn-foot" ref={foot}>
+    <div class="dn-foot" ref={foot}>
       {isEmpty && <OfflineNote onChoose={() => foot.current?.querySelector<HTMLElement>(".dn-pill")?.click()} />}
       <PlanPeek />
       <Queue />
@@ -82,7 +82,7 @@ export function Composer() {
       </div>
       {problem && <p class="dn-small dn-bad dn-problem" role="alert">{legible(problem)}</p>}
       {!active && <QuickActions off={off} onPick={(text) => void ask(text)} />}
-    </footer>
+    </div>
   );
 }
 

@@ -20,14 +20,15 @@ export function ModelPill() {
   const shown = (
     <>
       {model.state === "loading" ? <span class="dn-spin" /> : <span class="dn-dot" data-tone={TONES[model.state]} />}
+      <span class="dn-sr">Model: </span>
       <span class="dn-cut">{name}</span>
       {why && <span class={model.state === "loading" || model.state === "failed" ? "dn-why dn-cut" : "dn-why dn-cut dn-hide-narrow"}>{why}</span>}
+      <span class="dn-sr">{model.state}.</span>
     </>
   );
-  const label = `Model ${name}, ${why || model.rule}, ${model.state}.`;
-  if (!model.can_switch) return <span class="dn-pill" title={legible(model.detail)}><span class="dn-sr">{label}</span>{shown}</span>;
+  if (!model.can_switch) return <span class="dn-pill" title={legible(model.detail)}>{shown}</span>;
   return (
-    <Popover class="dn-pill" title="Which model answers" label={`${label} Change model`} button={shown}>
+    <Popover class="dn-pill" title="Which model answers" button={<>{shown}<span class="dn-sr">Change model</span></>}>
       {(close) => <Choice model={model} onClose={close} />}
     </Popover>
   );

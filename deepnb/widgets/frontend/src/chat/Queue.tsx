@@ -54,12 +54,13 @@ export function PlanPeek() {
   const done = plan.todos.filter(({ status }) => status === "completed").length;
   const now = plan.todos.find(({ status }) => status === "in_progress");
   return (
-    <button type="button" class="dn-stack dn-row dn-only-narrow dn-peek" aria-label={`Plan, ${done} of ${plan.todos.length} done. Open`} onClick={() => ui.set({ tab: "plan", history: false })}>
+    <button type="button" class="dn-stack dn-row dn-only-narrow dn-peek" onClick={() => ui.set({ tab: "plan", history: false })}>
       <span class="dn-segs" aria-hidden="true">
         {plan.todos.map(({ status }, index) => <i key={index} data-s={{ completed: "done", in_progress: "now", pending: undefined }[status]} />)}
       </span>
       <span class="dn-cut dn-grow">{now?.content ?? "Plan"}</span>
       <span class="dn-faint">{done}/{plan.todos.length}</span>
+      <span class="dn-sr">done. Open the plan</span>
     </button>
   );
 }

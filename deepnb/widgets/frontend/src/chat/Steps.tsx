@@ -70,7 +70,6 @@ function Row({ icon, live = false, tone, verb, object, meta, fork = null, childr
       <b>{verb}</b>
       <span class="dn-cut">{object}</span>
       <span class="dn-meta">
-        {fork !== null && !live && <ForkButton step={fork} class="dn-btn dn-btn-sm dn-btn-bare" />}
         {meta}
         {children && <span class="dn-chev"><Icon name="chev" small /></span>}
       </span>
@@ -83,6 +82,7 @@ function Row({ icon, live = false, tone, verb, object, meta, fork = null, childr
         <summary class="dn-step-row">{row}</summary>
         {opened && children}
       </details>
+      {fork !== null && !live && <span class="dn-step-act"><ForkButton step={fork} /></span>}
     </li>
   );
 }
@@ -177,14 +177,13 @@ function Subagent({ step }: { step: SubagentStep }) {
   const said = step.steps.findLast(({ type }) => type === "text");
   const isNews = step.result !== "" && !(said?.type === "text" && legible(said.text).startsWith(step.result.slice(0, 200)));
   return (
-    <li class="dn-step dn-sub">
+    <li class="dn-step dn-sub" data-live={live || undefined}>
       <details open={open}>
         <summary class="dn-step-row">
           <span class="dn-node">{live ? <span class="dn-spin" /> : <Icon name="agent" />}</span>
           <b>{oneLine(step.name, 60) || "Subagent"}</b>
           <span class="dn-cut dn-muted">{oneLine(step.task)}</span>
           <span class="dn-meta">
-            {live && <StopSubagent id={step.id} name={step.name} />}
             {outcome ? `${outcome}, ` : ""}{count > 0 && `${counted(count, "step")}, `}
             {live ? <Elapsed since={step.time} /> : step.seconds !== null && took(step.seconds)}
             <span class="dn-chev"><Icon name="chev" small /></span>
@@ -196,6 +195,7 @@ function Subagent({ step }: { step: SubagentStep }) {
           {isNews && <Result text={step.result} />}
         </div>
       </details>
+      {live && <StopSubagent id={step.id} name={step.name} />}
     </li>
   );
 }
@@ -204,16 +204,13 @@ function StopSubagent({ id, name }: { id: string; name: string }) {
   const { client } = useApp();
   const lost = useConnection() === "lost";
   const task = useTask();
-  const stop = (event: MouseEvent) => {
-    event.preventDefault(); // it stands in a summary, which would fold
-    void task.run(() => client.request("stop", { subagent: id }));
-  };
+  const stop = () => task.run(() => client.request("stop", { subagent: id }));
   return (
-    <>
-      {task.error && <span class="dn-bad" role="alert">{task.error}</span>}
-      <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" aria-label={`Stop ${oneLine(name, 60)}`} aria-busy={task.busy} disabled={task.busy || lost} onClick={stop}>
-        <Icon name="stop" small />Stop
+    <span class="dn-step-act">
+      {task.error && <span class="dn-small dn-bad" role="alert">{legible(task.error)}</span>}
+      <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" aria-busy={task.busy} disabled={task.busy || lost} onClick={stop}>
+        <Icon name="stop" small />Stop<span class="dn-sr"> {oneLine(name, 60)}</span>
       </button>
-    </>
+    </span>
   );
 }

@@ -37,6 +37,7 @@ export interface Rendering {
 export function render(markdown: string, rendering: Rendering): DocumentFragment {
   const text = legible(markdown);
   const made = purify.sanitize(html(text), WALL);
+  made.querySelectorAll("[href]:not(a)").forEach((formula) => formula.removeAttribute("href")); // a link to some browsers
   made.querySelectorAll("a").forEach(finishLink);
   made.querySelectorAll("img").forEach((image) => finishImage(image, rendering.images));
   made.querySelectorAll("[align]").forEach(finishCell);
