@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from deepnb.agents.deep import create_deep_agent
     from deepnb.middleware.budget import Budget
+    from deepnb.notebook.doctor import doctor
     from deepnb.notebook.magics import load_ipython_extension
     from deepnb.session.listing import forget, threads
     from deepnb.session.session import Session
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "agents",
     "create_deep_agent",
+    "doctor",
     "errors",
     "events",
     "files",
@@ -58,6 +60,7 @@ __getattr__ = lazy(
         "Session": "session.session",
         "agents": "agents",
         "create_deep_agent": "agents.deep",
+        "doctor": "notebook.doctor",
         "errors": "errors",
         "events": "events",
         "files": "files",

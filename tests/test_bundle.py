@@ -38,6 +38,8 @@ def test_the_bundle_is_made_from_its_sources(tmp_path):
     npm("build", "--", str(tmp_path / "panel.js"))
     # Not `==`: pytest would try to show how half a megabyte differs.
     assert not _differs(tmp_path / "panel.js", BUNDLE), "Run `make panel`."
+    licences = BUNDLE.with_suffix(".licences.txt")
+    assert not _differs(tmp_path / licences.name, licences), "Run `make panel`."
 
 
 def _differs(one, other):
@@ -67,6 +69,7 @@ def test_the_wheel_has_the_bundle_and_not_what_it_is_made_from(built):
     with zipfile.ZipFile(wheel) as files:
         assert files.read("deepnb/widgets/static/panel.js") == BUNDLE.read_bytes()
         assert "deepnb/widgets/protocol.py" in files.namelist()
+        assert "deepnb/widgets/static/panel.licences.txt" in files.namelist()
         assert not [name for name in files.namelist() if "/frontend/" in name]
 
 

@@ -20,8 +20,8 @@ def session(tmp_path):
         yield open_session
 
 
-def listed(workspace, **more):
-    return {row["thread"]: row for row in thread_list(workspace, **more)}
+def listed(workspace):
+    return {row["thread"]: row for row in thread_list(workspace)}
 
 
 # Title and origin
@@ -106,12 +106,11 @@ def test_threads_are_listed_for_whoever_wants_to_open_one(session, tmp_path):
     }
     assert rows["branch"]["forked_from"] == fork.forked_from
     assert rows["main"]["forked_from"] == ""
-    assert [row["can_open"] for row in rows.values()] == [True] * 3
     assert [row["elsewhere"] for row in rows.values()] == [False] * 3
-    assert not any(row["can_open"] for row in listed(tmp_path, agent="simple").values())
+    assert [row["agent"] for row in rows.values()] == ["deep"] * 3
 
 
-def test_what_another_kernel_has_open_or_nobody_can_read_cannot_be_opened(session, tmp_path):
+def test_what_another_kernel_has_open_or_nobody_can_read_is_marked(session, tmp_path):
     other = (
         "import sys, deepnb; deepnb.Session(model='offline', workspace=sys.argv[1], thread='other')"
         "; print('open', flush=True); sys.stdin.readline()"
@@ -124,10 +123,11 @@ def test_what_another_kernel_has_open_or_nobody_can_read_cannot_be_opened(sessio
         assert kernel.stdout.readline() == "open\n"
         rows = listed(tmp_path)
         kernel.stdin.close()
-    assert (rows["other"]["elsewhere"], rows["other"]["can_open"]) == (True, False)
-    assert (rows["broken"]["status"], rows["broken"]["can_open"]) == ("damaged", False)
+    assert rows["other"]["elsewhere"]
+    assert rows["broken"]["status"] == "damaged"
+    assert "agent" not in rows["broken"]
     assert rows["broken"]["title"] == "New thread"
-    assert listed(tmp_path)["other"]["can_open"]
+    assert not listed(tmp_path)["other"]["elsewhere"]
 
 
 # Siblings

@@ -52,7 +52,12 @@ class Cell(NamedTuple):
 
     text: str
     error: str
-    data: dict
+    outputs: list
+
+    @property
+    def data(self):
+        """What it shows last."""
+        return self.outputs[-1] if self.outputs else {}
 
 
 class Kernel:
@@ -83,7 +88,7 @@ class Kernel:
 
     def finish(self, cell):
         """Wait for a cell that was started."""
-        text, data, error = [], {}, ""
+        text, outputs, error = [], [], ""
         while True:
             try:
                 message = self.client.get_iopub_msg(timeout=PATIENCE)
@@ -95,11 +100,11 @@ class Kernel:
             elif message["parent_header"].get("msg_id") != cell:
                 continue
             elif kind in ("execute_result", "display_data"):
-                data = content["data"]
+                outputs.append(content["data"])
             elif kind == "error":
                 error = content["ename"]
             elif kind == "status" and content["execution_state"] == "idle":
-                return Cell("".join(text).strip(), error, data)
+                return Cell("".join(text).strip(), error, outputs)
 
     def run(self, code):
         """Run a cell to its end."""
@@ -220,11 +225,14 @@ def test_a_question_is_answered_from_a_cell(kernel):
 
 def test_a_session_and_a_run_are_shown_as_cards_and_as_text(kernel):
     kernel.run("s = opened('shown'); run = s.ask('hello').wait(30)")
-    session, run = kernel.run("s").data, kernel.run("run").data
-    assert session["text/plain"] == "Session('deep', thread='shown', done)"
-    assert run["text/plain"] == "Run('hello', done)"
-    assert "answer to hello" in session["text/html"]
-    assert "answer to hello" in run["text/html"]
+    run, session = kernel.run("run"), kernel.run("s")
+    assert run.data["text/plain"] == "Run('hello', done)"
+    assert "answer to hello" in run.data["text/html"]
+    panel, transcript = session.outputs
+    assert panel["text/plain"] == "Session('deep', thread='shown', done)"
+    assert "application/vnd.jupyter.widget-view+json" in panel
+    assert transcript["text/plain"] == "Saved transcript\n- hello (done)"
+    assert "answer to hello" in transcript["text/html"]
 
 
 def test_nothing_is_printed_behind_a_cells_back(kernel):

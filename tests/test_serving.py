@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import random
 import sys
@@ -64,6 +66,7 @@ class Client:
         self._client.start_channels()
         self._client.wait_for_ready(PATIENCE * 2)
         self.heard = []
+        self._ended = set()
         assert self.run(SETUP).error == ""
         self._comm("comm_open", target_name="bell", data={})
 
@@ -87,9 +90,13 @@ class Client:
         """Listen until a condition holds."""
         while not condition():
             try:
-                self.heard.append(self._client.get_iopub_msg(timeout=PATIENCE))
+                message = self._client.get_iopub_msg(timeout=PATIENCE)
             except Empty:
                 pytest.fail(f"It did not happen. Heard: {[of(m) for m in self.heard[-20:]]}")
+            self.heard.append(message)
+            state, whose = of(message)
+            if state == "idle":
+                self._ended.add(whose)
 
     def wait_for(self, cell, text="waiting"):
         """Wait until a cell has printed something."""
@@ -97,7 +104,7 @@ class Client:
 
     def finish(self, *messages):
         """Wait until messages were dealt with; says what came of the last."""
-        self.read(lambda: all(("idle", m) in map(of, self.heard) for m in messages))
+        self.read(lambda: self._ended.issuperset(messages))
         return self.said(messages[-1])
 
     def run(self, code):
@@ -156,8 +163,9 @@ def connected(request, tmp_path_factory):
     manager = KernelManager()
     manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebook")), env=environment)
     client = Client(manager)
+    client.version = request.param
     version = client.says("__import__('ipykernel').__version__")
-    assert version.strip("'").startswith(request.param)
+    assert version.strip("'").startswith(client.version)
     yield client
     client.close()
 
@@ -269,11 +277,13 @@ def test_a_handler_that_hangs_is_what_an_interrupt_ends(client):
     assert client.said(cell).error == ""
 
 
+# Not on 7.3, which stalls under such a load, also without us.
+@pytest.mark.parametrize("connected", [OWN, "6.31"], indirect=True, scope="module")
 def test_nothing_is_lost_doubled_or_out_of_order_however_it_falls(client):
-    client.run("def wait_often():\n    for _ in range(100):\n        new_run().wait(0.002)")
+    client.run("def wait_often():\n    for _ in range(50):\n        new_run().wait(0.002)")
     client.replies()
     dice = random.Random(4)
-    cells, rung = [], []
+    cells, rung, words = [], [], []
     for number in range(150):
         if dice.random() < 0.1:
             cells.append(client.start(f"seen.append({number}); wait_often()"))
@@ -281,10 +291,13 @@ def test_nothing_is_lost_doubled_or_out_of_order_however_it_falls(client):
             cells.append(client.start(f"seen.append({number})"))
         else:
             rung.append(client.ring(number))
+            words.append(number)
         time.sleep(dice.choice([0, 0, 0.005, 0.02]))
     client.finish(*cells, *rung)
     assert [answered for _, answered in map(of, client.replies())] == cells
     assert client.says("sorted(seen) == list(range(150))") == "True"
+    heard = [n for n in json.loads(client.says("seen")) if n in words]
+    assert heard == words
 
 
 def test_a_wait_that_takes_too_long_ends_and_a_run_that_is_over_is_not_waited_for(client):
@@ -298,7 +311,6 @@ def test_a_wait_that_takes_too_long_ends_and_a_run_that_is_over_is_not_waited_fo
 def test_it_is_possible_in_a_cell_and_nowhere_else(client):
     assert client.says("serving.is_possible()") == "True"
     client.run("t = threading.Thread(target=lambda: seen.append(serving.is_possible())); t.start()")
-    client.run("async def later():\n    seen.append('later')\n")
     assert client.says("t.join() or seen") == "[False]"
 
 
@@ -352,3 +364,19 @@ def test_in_a_kernel_of_another_kind_one_simply_waits(monkeypatch):
 
     monkeypatch.setattr("IPython.get_ipython", Shell)
     assert not serving.is_possible()
+
+
+async def test_a_handler_that_has_to_wait_for_something_goes_on_later():
+    begun, opened = asyncio.Event(), asyncio.Event()
+    seen = []
+
+    async def handler():
+        begun.set()
+        await opened.wait()
+        seen.append("over")
+
+    serving._run(handler())
+    assert begun.is_set()
+    opened.set()
+    await asyncio.wait_for(asyncio.gather(*serving._going_on), PATIENCE)
+    assert seen == ["over"]

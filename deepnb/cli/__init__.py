@@ -69,6 +69,11 @@ def _parser() -> argparse.ArgumentParser:
             description="Read a conversation, also while it is under way elsewhere.",
         )
     )
+    commands.add_parser(
+        "doctor",
+        help="say what this machine can do, and what will be used",
+        description="Say what this machine can do, and what will be used.",
+    ).set_defaults(run=_doctor)
     _demo_arguments(
         commands.add_parser(
             "demo",
@@ -143,6 +148,12 @@ def _show(arguments: argparse.Namespace) -> None:
     from deepnb.cli.show import show
 
     show(arguments.thread, arguments.workspace, with_steps=arguments.steps)
+
+
+def _doctor(arguments: argparse.Namespace) -> None:
+    from deepnb.notebook.doctor import doctor
+
+    print(doctor())
 
 
 def _demo_arguments(command: argparse.ArgumentParser) -> None:

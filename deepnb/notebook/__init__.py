@@ -1,6 +1,6 @@
-"""What a notebook has beside Python: magics.
+"""What a notebook has beside Python: magics, and a doctor that knows what it can do.
 
-They are a thin door: everything they do, `deepnb.Session` does.
+The magics are a thin door: everything they do, `deepnb.Session` does.
 """
 
 from __future__ import annotations

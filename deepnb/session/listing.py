@@ -13,7 +13,6 @@ from deepnb.session.titles import title_of
 
 if TYPE_CHECKING:
     import os
-    from pathlib import Path
 
     import pandas as pd
 
@@ -25,32 +24,22 @@ def threads(workspace: str | os.PathLike[str] = ".") -> pd.DataFrame:
     return frames.threads(summaries(checked_workspace(workspace)))
 
 
-def thread_list(
-    workspace: str | os.PathLike[str] = ".", agent: str | None = None
-) -> list[dict[str, Any]]:
+def thread_list(workspace: str | os.PathLike[str] = ".") -> list[dict[str, Any]]:
     """List the threads in a workspace as `threads` does, for somebody who wants to open one.
 
-    Beside what `record.summaries` says, each has a `title`; `elsewhere` is whether another kernel
-    has it open, and `can_open` whether a session here can take it.
-
-    Args:
-        workspace: The folder.
-        agent: Whose threads can be opened; left out, anybody's.
+    Beside what `record.summaries` says, each has a `title`, and `elsewhere` is whether another
+    kernel has it open. What cannot be read has no `agent`.
     """
     folder = checked_workspace(workspace)
-    return [_listed(row, folder, agent) for row in summaries(folder)]
-
-
-def _listed(row: dict[str, Any], folder: Path, agent: str | None) -> dict[str, Any]:
-    elsewhere = bool(row.get("in_use")) and open_session(folder, row["thread"]) is None
-    is_ours = "agent" in row and agent in (None, row["agent"])  # what cannot be read has none
-    return {
-        "forked_from": "",
-        **row,
-        "title": title_of(row.get("question")),
-        "elsewhere": elsewhere,
-        "can_open": is_ours and not elsewhere,
-    }
+    return [
+        {
+            "forked_from": "",
+            **row,
+            "title": title_of(row.get("question")),
+            "elsewhere": bool(row.get("in_use")) and open_session(folder, row["thread"]) is None,
+        }
+        for row in summaries(folder)
+    ]
 
 
 def forget(thread: str, workspace: str | os.PathLike[str] = ".") -> None:

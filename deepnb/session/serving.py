@@ -107,7 +107,7 @@ class _Shell:
                     queue.put_nowait(entry)
             return
         for frames in self._under_way():
-            if not _is_in(_served, frames) and self._serves(frames):
+            if self._serves(frames):
                 self._skip(frames)
 
     def take_one(self) -> bool:
@@ -134,20 +134,21 @@ class _Shell:
 
     def _under_way(self) -> list[Any]:
         """The messages that have a task each, which waits for its turn."""
-        code = getattr(self._receiver, "__code__", None)
+        # Signatures tell what was dispatched already. Where nothing is signed, nothing is touched.
+        code = getattr(self._receiver, "__code__", None) if self._session.auth else None
         works: list[Any] = [task.get_coro() for task in asyncio.all_tasks()]
         ours = [work for work in works if code and getattr(work, "cr_code", None) is code]
         messages = [next(iter(work.cr_frame.f_locals.get("args", ())), None) for work in ours]
         return sorted(messages, key=lambda frames: str(self._header(frames).get("date")))
 
     def _skip(self, frames: Any) -> None:
-        """Have the kernel pass over a message when it comes to it; its task cannot be called off."""
+        """Have the kernel pass over a message, when it comes to it; its task must end in order."""
         if not _served:
             self._kernel.dispatch_shell = self._dispatch_if_new
         _served.append(frames)
 
     async def _dispatch_if_new(self, frames: Any, /, *args: Any, **options: Any) -> None:
-        if not _is_in(_served, frames):
+        if all(frames is not served for served in _served):
             await self._dispatch(frames, *args, **options)
             return
         _served[:] = [served for served in _served if served is not frames]
@@ -158,7 +159,7 @@ class _Shell:
         try:
             _, parts = self._session.feed_identities(frames, copy=False)
             message = self._session.deserialize(parts, content=False, copy=False)
-        except Exception:  # noqa: BLE001  # not for us, whatever it is: the kernel will say so
+        except Exception:  # noqa: BLE001  # dispatched already, or no message at all
             return {}
         header: dict[str, Any] = message["header"]
         return header
@@ -201,10 +202,6 @@ def _stream(kernel: Any) -> Any:
         # It takes in all messages, and passes them on to the main thread and to subshells.
         return thread.manager.get_shell_channel_to_subshell_pair(None).to_stream
     return kernel.shell_stream
-
-
-def _is_in(messages: list[Any], frames: Any) -> bool:
-    return any(message is frames for message in messages)
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

@@ -204,6 +204,7 @@ class Translator:
         self._words.flush()
         inner = [key for key in self._scopes if key[: len(namespace)] == namespace]
         for key in sorted(inner, key=len, reverse=True):
+            self._words.count(key)  # what was said later would be of a subagent that has ended
             scope = self._scopes.pop(key)
             seconds = time.monotonic() - scope.since
             data = {"id": scope.call, "status": status, "seconds": seconds}

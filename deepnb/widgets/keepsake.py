@@ -10,9 +10,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from IPython.display import HTML, display
+from IPython.display import display
 
 from deepnb import transcript
+from deepnb.transcript.legible import one_line
 
 if TYPE_CHECKING:
     from IPython.display import DisplayHandle
@@ -45,7 +46,7 @@ class Keepsake:
 
     def display(self) -> None:
         """Put it into the output of the current cell."""
-        if self.is_wanted and (handle := display(self._html(), display_id=True)):
+        if self.is_wanted and (handle := display(self._bundle(), raw=True, display_id=True)):
             self._handles.append(handle)
 
     def notice(self, event: Event | None = None) -> None:
@@ -64,11 +65,15 @@ class Keepsake:
         if not self.is_wanted:
             return
         began = time.monotonic()
-        shown = self._html()
+        shown = self._bundle()
         for handle in self._handles:
-            handle.update(shown)
+            handle.update(shown, raw=True)
         self._pause = max(_PAUSE, _SHARE * (time.monotonic() - began))
 
-    def _html(self) -> HTML:
-        events = self.session.events() if self.session else []
-        return HTML(transcript.to_fragment(transcript.turns(events), self._panel))
+    def _bundle(self) -> dict[str, str]:
+        turns = transcript.turns(self.session.events() if self.session else [])
+        asked = [f"- {one_line(turn.question)} ({turn.status})" for turn in turns]
+        return {
+            "text/plain": "\n".join(["Saved transcript", *asked]),
+            "text/html": transcript.to_fragment(turns, self._panel),
+        }

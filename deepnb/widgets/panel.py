@@ -55,10 +55,8 @@ class Panel(anywidget.AnyWidget):
         self._pusher.start()
         _panels.add(self)
 
-    @traitlets.validate("panel", "key", "thread")
-    def _stay_true(self, proposal: Any) -> str:
-        """Keep what is so, whatever a browser sets: no page leads another astray."""
-        return self._facts[proposal["trait"].name]
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Change nothing, whatever a page sets: none leads another astray, with code or thread."""
 
     def configure(
         self,

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SHORTEST = 0.025
-"""Seconds between two messages: one for each token would take the browser five times as long."""
+_LULL = 0.015
+"""Seconds until something is told: whoever has made it happen, a click for example, goes first."""
+_SHORTEST = 0.05
+"""Seconds between two messages: one for each token would take the browser many times as long."""
 _SETTLED = 0.25
 """Seconds of silence until another look: how a run stands changes just after its events."""
 _GREETINGS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -64,8 +66,9 @@ class Pusher:
 
     def _tell_until_settled(self) -> None:
         while self._poked.is_set() and not self._is_over:
+            time.sleep(_LULL)
             self._poked.clear()
             self._push(everything=False, settled=False)
-            time.sleep(_SHORTEST)
+            time.sleep(_SHORTEST - _LULL)
             self._poked.wait(_SETTLED)
         self._push(everything=False, settled=True)

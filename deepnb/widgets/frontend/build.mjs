@@ -1,5 +1,5 @@
 // One file for the browser, styles and all: a notebook must need no server but its kernel.
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { build, transform } from "esbuild";
 
 /** Gives styles as a text, without what only their writers need. */
@@ -22,9 +22,11 @@ const lessMath = {
     ),
 };
 
+const outfile = process.argv[2] ?? "../static/panel.js";
+
 await build({
   entryPoints: ["src/index.tsx"],
-  outfile: process.argv[2] ?? "../static/panel.js",
+  outfile,
   bundle: true,
   minify: true,
   format: "esm",
@@ -33,6 +35,18 @@ await build({
   jsxImportSource: "preact",
   charset: "utf8",
   plugins: [styles, lessMath],
-  legalComments: "eof",
+  legalComments: "none",
   absWorkingDir: import.meta.dirname,
 });
+
+/** The licences of what is in the bundle go with it. */
+const { dependencies } = JSON.parse(await readFile(new URL("package.json", import.meta.url), "utf8"));
+const licences = await Promise.all(
+  Object.entries(dependencies).map(async ([name, version]) => {
+    const folder = new URL(`node_modules/${name}/`, import.meta.url);
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    return `${name} ${version}\n\n${(await readFile(new URL(file, folder), "utf8")).trim()}\n`;
+  }),
+);
+const beside = new URL(outfile, import.meta.url).pathname.replace(/\.js$/, ".licences.txt");
+await writeFile(beside, licences.join(`\n${"-".repeat(80)}\n\n`));

@@ -264,7 +264,11 @@ def plan_approval() -> None:
     """Make the one question that no agent here asks yet."""
     news = json.loads((STATES / "clarification.json").read_text())
     steps = ["Find every account of the failure", "Read the inquiry", "Compare the two"]
-    request = {"type": "plan_approval", "plan": {"steps": steps}, "audit": "Fits the policy, one remark."}
+    request = {
+        "type": "plan_approval",
+        "plan": {"steps": steps},
+        "audit": "Fits the policy, one remark.",
+    }
     for event in news["events"]:
         if event["kind"] == "interrupt_opened":
             event["data"]["request"] = request
@@ -292,5 +296,7 @@ if __name__ == "__main__":
         record(open_session, folder)
     plan_approval()
     threads()
-    names = sorted(path.stem for path in STATES.glob("*.json") if path.stem not in ("index", "threads"))
+    names = sorted(
+        path.stem for path in STATES.glob("*.json") if path.stem not in ("index", "threads")
+    )
     (STATES / "index.json").write_text(json.dumps(names) + "\n")

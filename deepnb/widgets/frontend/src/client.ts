@@ -48,6 +48,8 @@ export class RefusedError extends Error {
 
 export interface Client {
   readonly connection: Connection;
+  /** Whether the kernel is known to be gone: nothing that is sent arrives. Else it may only be silent. */
+  readonly dead: boolean;
   /** Rejects with `RefusedError` if the kernel refuses, or is gone before it has answered. */
   request<T extends RequestType>(type: T, fields: Fields<T>): Promise<ResultOf<T>>;
   /** `fresh` news begin a conversation anew: what was known before them is not to be kept. */

@@ -4,6 +4,7 @@ import { render as draw } from "preact";
 
 import { AppProvider, type App } from "./app";
 import type { WidgetModel } from "./client";
+import { keepFocus } from "./focus";
 import { hideTwin, installStyles } from "./page";
 import { Shell } from "./shell/Shell";
 import { Conversation } from "./store";
@@ -35,10 +36,12 @@ function render({ model, el }: Props): () => void {
   for (const kind of ["keydown", "keypress", "keyup"]) root.addEventListener(kind, (event) => event.stopPropagation());
   el.append(root);
   const unfollow = followTheme(root);
+  const letGo = keepFocus(root);
   const stop = run(model, root);
   return () => {
     stop();
     unfollow();
+    letGo();
     root.remove();
   };
 }

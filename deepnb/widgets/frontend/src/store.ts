@@ -34,6 +34,9 @@ export interface Store {
 /** How long a message that was taken may stand until the news tell it. */
 const PATIENCE = 3000;
 
+/** Why a message never got its turn, if it was its writer who wanted it back; the kernel's words. */
+const TAKEN_BACK = "taken back by the person";
+
 let made = 0; // messages that were expected
 export class Conversation implements Store {
   last = 0;
@@ -90,7 +93,7 @@ export class Conversation implements Store {
     this.changed();
     if (news.after > this.last) return false;
     for (const event of news.events) {
-      if (event.seq > this.last) this.read(event);
+      if (event.seq > this.last) this.readSafely(event);
     }
     this.last = news.last;
     return true;
@@ -113,10 +116,20 @@ export class Conversation implements Store {
     };
   }
 
+  /** One event that cannot be read costs itself, and not all that come after it. */
+  private readSafely(event: WireEvent): void {
+    try {
+      this.read(event);
+    } catch (error) {
+      console.error("deepnb: an event could not be shown", event.seq, event.kind, error);
+    }
+  }
+
   private read(event: WireEvent): void {
     this.tracing.read(event);
     if (event.kind === "queued") this.queue(event);
     else if (event.kind === "run_started") this.start(event);
+    else if (event.kind === "run_ended" && text(event, "text") === TAKEN_BACK) this.takeBack(event.run ?? "");
     // What happens between runs stands behind the last of them.
     else this.draft(event.run || this.current, event).read(event);
     if (event.kind === "todos") this.plan = nextPlan(this.plan, event);
@@ -135,6 +148,10 @@ export class Conversation implements Store {
       run: event.run ?? "", question, time: event.time, status: "queued",
       why: "", steps: [], usage: NO_USAGE, seconds: null, fork: null,
     }];
+  }
+
+  private takeBack(run: string): void {
+    this.queued = this.queued.filter((turn) => turn.run !== run);
   }
 
   private start(event: WireEvent): void {

@@ -50,6 +50,7 @@ export function panel(shown: Shown = {}) {
   };
   const client = {
     connection: "live" as Connection,
+    dead: false,
     request,
     onConnection: (callback: (c: Connection) => void) => (links.add(callback), () => links.delete(callback)),
   };
@@ -69,9 +70,9 @@ export function panel(shown: Shown = {}) {
         Object.assign(store, change, { facts });
         for (const listener of listeners) listener();
       }),
-    connect: (connection: Connection) =>
+    connect: (connection: Connection, dead = false) =>
       act(() => {
-        client.connection = connection;
+        Object.assign(client, { connection, dead });
         for (const link of links) link(connection);
       }),
     /** The one thing with a role (or a selector) and a name. */

@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 import corpus from "../../../../tests/browser/payloads.json";
 import { Blocks, steady } from "../src/markdown/blocks";
 import { render } from "../src/markdown/render";
+import type { News } from "../src/protocol";
+import { Conversation } from "../src/store";
 
 const TEXT = "P BR STRONG EM DEL B I U S MARK SUB SUP KBD CODE PRE BLOCKQUOTE UL OL LI HR A H2 H3 H4 TABLE THEAD TBODY TR TH TD";
 const OURS = "DIV SPAN BUTTON SVG PATH"; // of the frame around code and tables
@@ -91,4 +93,21 @@ describe("what is too much", () => {
     expect(box.querySelectorAll("*").length).toBeLessThan(5_000);
     expect(box.textContent!.length).toBeGreaterThan(0);
   }, 60_000);
+});
+
+test("an event that is not understood leaves the others as they are", () => {
+  const store = new Conversation();
+  const event = (seq: number, rest: object) => ({ seq, time: 0, run: "r", ...rest });
+  const events = [
+    event(1, { kind: "run_started", data: { text: "hello" } }),
+    event(2, { kind: "nothing", data: {} }),
+    event(3, { kind: "__proto__", data: {} }),
+    event(4, { kind: "tool_call" }),
+    null,
+    event(6, { kind: "run_ended", data: { status: "done" } }),
+  ] as unknown as News["events"];
+  const news = { thread: "main", after: 0, last: 6, more: false, facts: null, replies: [], events };
+  expect(store.apply(news)).toBe(true);
+  expect(store.last).toBe(6);
+  expect(store.turns.map(({ question, status }) => [question, status])).toEqual([["hello", "done"]]);
 });

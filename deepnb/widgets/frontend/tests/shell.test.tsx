@@ -68,6 +68,9 @@ test("a lost kernel is announced with the cell that brings it back, and a busy o
   connect("busy");
   expect(find("[role=status]", "busy with a cell").className).toContain("dn-note");
   connect("lost");
+  expect(find("[role=status]", "does not answer").className).toContain("dn-note");
+  connect("live");
+  connect("lost", true);
   expect(find("[role=alert]").textContent).toContain("The kernel is gone.");
   expect(find("[role=alert]").textContent).toMatch(/up to \d\d:\d\d is saved/);
   expect(find("button", "Copy the cell")).toBeTruthy();
@@ -79,7 +82,7 @@ test("a lost kernel is announced with the cell that brings it back, and a busy o
 test("a conversation that is not kept is not said to be saved", () => {
   const { show, find, connect } = panel({ facts: { kept: false } });
   show(<Shell />);
-  connect("lost");
+  connect("lost", true);
   expect(find("[role=alert]").textContent).not.toContain("saved");
 });
 

@@ -144,6 +144,13 @@ test("a message is seen before the kernel has it, once", () => {
   expect(store.turns.map((turn) => turn.status)).toEqual(["done", "queued"]);
 });
 
+test("a queued message that was taken back is gone, one that was not begun for another reason stays", () => {
+  const queued = (run: string) => event("queued", { text: run, steer: false }, { run });
+  const end = (run: string, text: string) => event("run_ended", { status: "stopped", text, seconds: 0 }, { run });
+  const store = told(started(), queued("r2"), queued("r3"), end("r2", "taken back by the person"), end("r3", "not started: closed"));
+  expect(store.turns.map((turn) => turn.run)).toEqual(["r1", "r3"]);
+});
+
 test("a message that was refused is gone at once", () => {
   const store = new Conversation();
   store.expect("What?")(true);
@@ -194,4 +201,26 @@ test("those who look are told once per frame, however much comes", () => {
   frames.forEach((frame) => frame(0));
   expect(seen).toHaveBeenCalledOnce();
   vi.unstubAllGlobals();
+});
+
+test("a node whose tool call has become a subagent ends without a row of its own", () => {
+  const inside = { agent: "reader", parent: "deep", call: "c" };
+  const store = told(
+    started(),
+    event("tool_call", { id: "c", args: {} }, { agent: "deep", node: "tools", name: "task" }),
+    event("subagent_started", { id: "c", text: "Read" }, { ...inside, node: "tools", name: "reader" }),
+    event("node", { seconds: 1 }, { agent: "deep", node: "tools", name: "tools" }),
+    event("message", { id: "m", role: "assistant", text: "Read." }, { agent: "deep" }),
+  );
+  expect(store.trace).toHaveLength(1);
+  expect(only(store).steps.at(-1)).toMatchObject({ type: "text", text: "Read." });
+});
+
+test("an event that cannot be read costs itself, and none that come after it", () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  const broken = () => ({ ...event("tool_call", {}, { name: "ls" }), data: null }) as never;
+  const store = told(started(), broken(), event("token", { id: "m", text: "Still here" }));
+  expect(only(store).steps.at(-1)).toMatchObject({ text: "Still here" });
+  expect(log).toHaveBeenCalledOnce();
+  log.mockRestore();
 });

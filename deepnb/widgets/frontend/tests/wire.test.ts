@@ -218,6 +218,17 @@ test.each(["comm:close", "comm_live_update"])("%s: the kernel is gone, and nothi
   expect(kernel.sent).toHaveLength(count);
 });
 
+test.each(["dead", "starting", "restarting"])("a kernel that is %s knows nothing of the model any more", async (status) => {
+  kernel.widget_manager = { kernel: { status: "idle" } };
+  connect();
+  await pass(50);
+  kernel.widget_manager.kernel!.status = status;
+  await pass(1_100);
+  kernel.widget_manager.kernel!.status = "idle";
+  await pass(1_100);
+  expect(client.connection).toBe("lost");
+});
+
 test("a view whose kernel is gone goes on through a new model of its session", async () => {
   register(kernel);
   connect();

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { useApp, useConnection } from "../app";
+import { useApp, useConnection, useStore } from "../app";
 import type { Turn } from "../model";
 import { CopyButton } from "../parts/CopyButton";
 import { Icon } from "../parts/Icon";
@@ -14,13 +14,14 @@ const LONG = 1_200;
 export function Asked({ turn }: { turn: Turn }) {
   const [editing, setEditing] = useState(false);
   const [whole, setWhole] = useState(turn.question.length <= LONG);
+  const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
   if (editing) return <Edit turn={turn} onClose={() => setEditing(false)} />;
   return (
     <div class="dn-turn dn-user">
       <p dir="auto">{whole ? turn.question : `${turn.question.slice(0, LONG)}…`}</p>
       <div class="dn-acts">
         {!whole && <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" onClick={() => setWhole(true)}>Show all</button>}
-        {turn.status !== "sending" && turn.run && (
+        {turn.status !== "sending" && turn.run && takesMessages && (
           <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" onClick={() => setEditing(true)}>
             <Icon name="pencil" small />Edit
           </button>

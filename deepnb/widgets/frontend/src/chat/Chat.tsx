@@ -7,11 +7,10 @@ import { Log } from "./Log";
 
 export function Chat() {
   const isEmpty = useStore((store) => store.turns.length === 0);
-  const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
   return (
     <>
       {isEmpty ? <Empty /> : <Log />}
-      {takesMessages && <Composer />}
+      <Composer />
     </>
   );
 }

@@ -17,6 +17,7 @@ export function Composer() {
   const status = useStore((store) => store.facts?.status ?? "idle");
   const isEmpty = useStore((store) => store.turns.length === 0);
   const open = useStore((store) => store.open.length);
+  const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
   const draft = useUi((ui) => ui.draft);
   const { ask, error } = useAsk();
   const steering = useTask();
@@ -25,7 +26,7 @@ export function Composer() {
   const input = useFocusOnCall();
   const off = lost || status === "closed";
   const active = status === "running" || status === "waiting";
-  const said = draft.trim();
+  const said = takesMessages ? draft.trim() : "";
 
   const send = () => {
     if (!said || off) return;
@@ -45,21 +46,25 @@ export function Composer() {
       <PlanPeek />
       <Queue />
       <div class="dn-composer">
-        <textarea
-          ref={input}
-          rows={Math.min(8, draft.split("\n").length)}
-          aria-label="Message"
-          dir="auto"
-          placeholder={off ? "Not connected" : placeholder(status, isEmpty, open)}
-          readOnly={off}
-          value={draft}
-          onInput={(event) => ui.set({ draft: event.currentTarget.value })}
-          onKeyDown={(event) => enterSends(event, send)}
-        />
+        {takesMessages ? (
+          <textarea
+            ref={input}
+            rows={Math.min(8, draft.split("\n").length)}
+            aria-label="Message"
+            dir="auto"
+            placeholder={off ? "Not connected" : placeholder(status, isEmpty, open)}
+            readOnly={off}
+            value={draft}
+            onInput={(event) => ui.set({ draft: event.currentTarget.value })}
+            onKeyDown={(event) => enterSends(event, send)}
+          />
+        ) : (
+          <p class="dn-muted dn-deaf">This graph takes no messages. Give it its input in a cell: <code>session.ask({"{...}"})</code></p>
+        )}
         <div class="dn-composer-row">
           <ModelPill />
           <span class="dn-grow" />
-          <span class="dn-small dn-faint dn-hide-narrow dn-hint">{off ? "" : hint(status, open, said)}</span>
+          <span class="dn-small dn-faint dn-hide-narrow dn-hint">{off || !takesMessages ? "" : hint(status, open, said)}</span>
           {status === "running" && said && !off && (
             <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" aria-busy={steering.busy} disabled={steering.busy} onClick={steer}>
               <Icon name="steer" small />Steer now
@@ -81,7 +86,7 @@ export function Composer() {
         </div>
       </div>
       {problem && <p class="dn-small dn-bad dn-problem" role="alert">{legible(problem)}</p>}
-      {!active && <QuickActions off={off} onPick={(text) => void ask(text)} />}
+      {!active && takesMessages && <QuickActions off={off} onPick={(text) => void ask(text)} />}
     </div>
   );
 }

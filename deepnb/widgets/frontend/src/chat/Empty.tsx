@@ -14,12 +14,12 @@ export function Empty() {
       {facts && (
         <div class="dn-empty">
           <div>
-            <h2>What do you want to find out?</h2>
+            <h2>{facts.takes_messages ? "What do you want to find out?" : "Nothing has run yet"}</h2>
             {facts.workspace && (
               <p class="dn-muted dn-empty-where">Working in <bdi class="dn-mono">{legible(facts.workspace)}/</bdi></p>
             )}
           </div>
-          {facts.starters.length > 0 && (
+          {facts.takes_messages && facts.starters.length > 0 && (
             <div class="dn-cards">
               {facts.starters.map(({ title, text }, index) => (
                 <button type="button" class="dn-card" key={index} onClick={() => ui.set({ draft: text, focus: ui.focus + 1 })}>

@@ -47,6 +47,7 @@ function Failure({ turn, children }: { turn: Turn; children: preact.ComponentChi
 
 function Acts({ turn, task, off }: { turn: Turn; task: Task; off: boolean }) {
   const { client } = useApp();
+  const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
   const last = turn.steps.findLast((step) => step.fork !== null)?.fork ?? null;
   const answer = () => {
     const said = turn.steps.findLast((step) => step.type === "text");
@@ -55,7 +56,9 @@ function Acts({ turn, task, off }: { turn: Turn; task: Task; off: boolean }) {
   return (
     <div class="dn-acts">
       <CopyButton class="dn-btn dn-btn-sm dn-btn-bare" text={answer}>Copy</CopyButton>
-      <Act icon="retry" task={task} off={off} bare work={() => client.request("resend", { run: turn.run, text: turn.question })}>Retry</Act>
+      {takesMessages && (
+        <Act icon="retry" task={task} off={off} bare work={() => client.request("resend", { run: turn.run, text: turn.question })}>Retry</Act>
+      )}
       {last !== null && <ForkButton step={last} class="dn-btn dn-btn-sm dn-btn-bare" />}
       <span class="dn-push dn-small dn-faint">{spent(turn)}</span>
     </div>

@@ -83,8 +83,15 @@ function useStickiness(log: { current: HTMLDivElement | null }) {
   }, []);
   useLayoutEffect(() => {
     if (atEnd.current) toEnd();
+    let last = store.turns.at(-1);
     return store.subscribe(() => {
-      if (!atEnd.current) setBehind(true);
+      const before = last;
+      last = store.turns.at(-1);
+      if (last === before) return;
+      // Who sends something wants to see it.
+      if (last?.status === "sending" && before?.run !== last.run) atEnd.current = true;
+      if (atEnd.current) requestAnimationFrame(toEnd);
+      else setBehind(true);
     });
   }, [store]);
   const onScroll = () => {

@@ -61,7 +61,6 @@ const TOO_DEEP = /^(?:[ \t>*+-]|\d{1,9}[.)]){200}/m;
 const tooManySigns: TokenizerAndRendererExtension = {
   name: "tooManySigns",
   level: "inline",
-  start: () => undefined,
   tokenizer(text, tokens) {
     if (tokens.length || text.length < MOST_SIGNS) return undefined; // only at its beginning
     const signs = text.match(/[[\]()*_~`$<&\\@]/g)?.length ?? 0;

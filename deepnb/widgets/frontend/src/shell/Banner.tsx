@@ -9,9 +9,12 @@ import { Icon } from "../parts/Icon";
 import { openingCell } from "./python";
 
 export function Banner() {
+  const { client } = useApp();
   const connection = useConnection();
   const closed = useStore((store) => store.facts?.status === "closed");
   const slow = useLater(connection === "connecting", 1000);
+  if (connection === "lost" && !client.dead)
+    return <Quiet>The kernel does not answer: it is busy with a long cell, or gone. This panel comes back with it.</Quiet>;
   if (connection === "lost") return <Gone what="The kernel is gone." />;
   if (closed) return <Gone what="This session was closed." />;
   if (connection === "busy")

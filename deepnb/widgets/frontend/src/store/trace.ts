@@ -98,8 +98,9 @@ export class Trace {
     const done = this.busy.get(where);
     this.busy.delete(where);
     for (const key of done ?? []) {
-      const index = this.places.get(key)!;
-      if (this.drafts[index]!.kind !== "model") continue;
+      // The call of a subagent is the subagent's own by now, which says itself when it ends.
+      const index = this.places.get(key);
+      if (index === undefined || this.drafts[index]!.kind !== "model") continue;
       this.change(key, { live: false, seconds, time: event.time - (seconds ?? 0) });
       this.running.delete(key);
     }

@@ -12,7 +12,8 @@ interface Kernel {
   statusChanged?: Signal;
 }
 
-const GONE = new Set(["dead", "restarting", "autorestarting", "terminating"]);
+/** `starting` is all that a page hears of a restart from elsewhere, and no model outlives it. */
+const GONE = new Set(["dead", "starting", "restarting", "autorestarting", "terminating"]);
 
 /** `unknown` where the host does not say. */
 export type KernelHint = "idle" | "busy" | "gone" | "unknown";

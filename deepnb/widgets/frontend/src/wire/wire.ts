@@ -40,6 +40,7 @@ export class WireClient implements Client {
   connection: Connection = "connecting";
   /** The thread that is shown. */
   thread = "";
+  dead = false;
 
   private readonly view = makeId();
   private readonly pending = new Map<string, Pending>();
@@ -56,7 +57,6 @@ export class WireClient implements Client {
   private pulling = false;
   private hellos = 0;
   private said = 0;
-  private dead = false; // the model is: nothing that is sent arrives
   private timer = 0;
   private readonly unlisten: () => void;
 
