@@ -347,3 +347,17 @@ def test_threads_at_once_cannot_reserve_more_than_there_is():
             pool.map(lambda _: ledger.reserve("t", Amount(calls=1), {"calls": 50}), range(200))
         )
     assert sum(isinstance(entry, int) for entry in entries) == 50
+
+
+def test_what_a_budget_counts_is_what_is_shown(tmp_path):
+    class Mine(ScriptedModel):
+        model_name: str = "Mine"
+
+    budget = deepnb.Budget(usd=1.0, prices={"Mine": (3.0, 15.0)})
+    used = {"input_tokens": 2_000, "output_tokens": 100, "total_tokens": 2_100}
+    model = Mine([AIMessage("Done.", usage_metadata=used)])
+    with deepnb.Session("deep", model=model, workspace=tmp_path, budget=budget) as session:
+        session.ask("go").wait(30)
+        (limit,) = session.limits
+        assert session.usage["cost"].sum() == pytest.approx(limit.spent)
+        assert limit.spent > 0

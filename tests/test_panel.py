@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,7 +16,8 @@ from deepnb.events import Event
 from deepnb.testing import call
 from deepnb.widgets import protocol
 from deepnb.widgets.news import page_of, plain
-from deepnb.widgets.panel import Panel
+from deepnb.widgets.panel import Panel, panels
+from deepnb.widgets.pusher import Pusher
 from deepnb.widgets.switchboard import Switchboard
 from tests.sessions import Gate, ask, kinds, opening, until
 
@@ -271,6 +274,9 @@ def test_a_conversation_can_be_taken_along(opened):
     exported = Page(session).do("export", format="md")["result"]
     assert exported["name"] == "main.md"
     assert "The answer." in exported["text"]
+    kept = Page(session).do("transcribe", panel="p1")["result"]["text"]
+    assert 'data-deepnb-static="p1"' in kept
+    assert "The answer." in kept
 
 
 def test_news_are_pushed_once(opened):
@@ -297,6 +303,80 @@ def test_nothing_unsayable_is_sent():
     text.encode()
     assert json.loads(text)["a"] is None
     assert json.loads(text)["d"] == [1, None, True]
+
+
+def test_what_is_nested_too_deeply_is_cut():
+    deep: list = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert "…" in json.dumps(plain(deep), ensure_ascii=False)
+
+
+def test_a_page_is_answered_whatever_goes_wrong(opened, monkeypatch):
+    page = Page(opened(["Done."]))
+
+    def fail(*_):
+        raise OSError("The disk is gone.")
+
+    monkeypatch.setattr("deepnb.widgets.switchboard.facts_of", fail)
+    reply = page.say("hello", version=protocol.VERSION, host="test")
+    assert reply["error"]["kind"] == "OSError"
+    monkeypatch.undo()
+    assert page.hello()["facts"]["status"] == "idle"
+
+
+def test_a_push_that_fails_is_not_the_last_one():
+    told = []
+
+    def push(**_):
+        told.append(1)
+        if len(told) == 1:
+            raise OSError("The socket is gone.")
+
+    pusher = Pusher(push, "test")
+    pusher.start()
+    pusher.heard()
+    until(lambda: told)
+    pusher.poke()
+    until(lambda: len(told) > 1)
+    pusher.stop()
+
+
+KEY = "sk-proj-" + "a1B2c3D4" * 5
+
+
+@pytest.mark.parametrize("number", [9007199254740993, 1.0, 3])
+def test_what_nobody_has_edited_is_called_as_it_was(opened, number):
+    called = []
+
+    def fetch(url: str, token: str, number: Any) -> str:
+        """Fetch."""
+        called.append((url, token, number))
+        return "fetched"
+
+    script = [call("fetch", url="a", token=KEY, number=number), "Done."]
+    session = opened(script, tools=[fetch], interrupt_on={"fetch": True})
+    ask(session)
+    page = Page(session)
+    opened_event = next(e for e in page.hello()["events"] if e["kind"] == "interrupt_opened")
+    (action,) = opened_event["data"]["request"]["action_requests"]
+    assert KEY not in json.dumps(opened_event)
+    seen = {**action["args"], "number": float(action["args"]["number"])}  # as JavaScript has it
+
+    def answer(**changes):
+        edited = {"name": "fetch", "args": {**seen, **changes}}
+        decision = {"type": "edit", "edited_action": edited}
+        return page.say(
+            "respond", question=opened_event["data"]["id"], answer={"decisions": [decision]}
+        )
+
+    refused = answer(token=seen["token"] + "x")
+    assert refused["error"]["kind"] == "AnswerError"
+    assert "not shown" in refused["error"]["text"]
+    assert answer(url="b")["error"] is None
+    assert answer(url="b")["error"] is None  # the same once more
+    until(lambda: session.status == "done")
+    assert called == [("b", KEY, number)]
 
 
 def test_a_wire_event_is_of_the_protocol(opened):
@@ -340,6 +420,48 @@ def test_a_panel_shows_the_session_that_follows_a_closed_one(opened):
     assert first.is_closed
     assert panel.session is second
     assert second.panel() is panel
+
+
+@pytest.fixture
+def in_kernel(monkeypatch):
+    monkeypatch.setattr("deepnb.session.showing._has_kernel", lambda: True)
+
+
+def test_opening_a_session_again_leaves_one_panel(opened, in_kernel):
+    before = len(panels())
+    for _ in range(3):
+        opened(["Done."]).panel()
+    assert len(panels()) == before + 1
+
+
+def test_a_thread_that_a_panel_opens_is_shown_there(opened, in_kernel):
+    other = opened(["Done."], thread="other")
+    other.panel()
+    other.close()
+    panel = opened(["Done."]).panel()
+    before = len(panels())
+    panel.show(panel.session.sibling("other"))
+    assert len(panels()) == before
+    assert panel.session.thread == "other"
+
+
+def test_a_thread_opens_where_there_are_no_widgets(opened, in_kernel, monkeypatch):
+    opened(["Done."]).panel()
+    monkeypatch.setitem(sys.modules, "deepnb.widgets.panel", None)
+    assert opened(["Done."]).status == "idle"
+
+
+def test_a_closed_session_can_still_be_looked_at(opened):
+    session = opened(["Done."])
+    session.close()
+    assert session.panel().session is session
+
+
+def test_what_is_turned_off_stays_off(opened):
+    session = opened(["Done."])
+    panel = session.panel(push=False, transcript=False)
+    session.panel()
+    assert (panel._pushes, panel._keepsake._is_wanted) == (False, False)
 
 
 def test_a_panel_says_that_its_session_is_closed(opened):

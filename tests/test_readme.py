@@ -29,6 +29,16 @@ def test_the_first_example_is_short():
     assert len(BLOCKS[0].strip().splitlines()) <= 10
 
 
-@pytest.mark.parametrize("link", re.findall(r"`(notebooks/[^`]+|[a-z]+\.txt)`", README))
+NAMED = re.findall(r"`(notebooks/[^`]+|[a-z]+\.txt)`", README)
+PICTURES = re.findall(r'src(?:set)?="([^"]+)"', README)
+BADGES = re.findall(r"\]\(https://\S+?/main\S*?/(notebooks/\S+)\)", README)
+
+
+@pytest.mark.parametrize("link", [*NAMED, *PICTURES, *BADGES])
 def test_the_files_it_names_exist(link):
     assert (Path(__file__).parents[1] / link).exists()
+
+
+def test_its_pictures_are_small_and_its_badges_open_a_notebook():
+    assert len(BADGES) == 2
+    assert all((Path(__file__).parents[1] / path).stat().st_size < 150_000 for path in PICTURES)

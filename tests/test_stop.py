@@ -521,6 +521,18 @@ def test_one_subagent_is_stopped_and_its_sibling_finishes(opened, gate, by):
     check_conversation(session.state["messages"])
 
 
+def test_a_subagent_that_is_stopped_in_the_middle_of_a_word_ends_once(opened):
+    model = last([task("one")])
+    helper = subagent("one", [])
+    helper["model"] = ScriptedModel(["word " * 10_000], delay=0.01)
+    session = opened("deep", model=model, subagents=[helper])
+    run = session.ask("go")
+    until(lambda: [event for event in kinds(session, "token") if event.agent == "one"])
+    session.stop(subagent="one")
+    assert run.wait(PATIENCE).answer == "still here"
+    assert [event.data["status"] for event in kinds(session, "subagent_ended")] == ["stopped"]
+
+
 def test_a_name_that_two_have_is_refused_with_their_ids(opened, gate):
     helper = subagent("twin", lambda messages: call("hold") if len(messages) < 3 else "result")
     helper["tools"] = [gate.tool()]

@@ -20,7 +20,7 @@ from deepnb.interrupts import BudgetAnswer, BudgetRequest, ask
 from deepnb.middleware.ledger import Amount, Exhausted, Ledger, Limit, Unit
 from deepnb.middleware.meter import Meter, reserved
 from deepnb.middleware.tokens import TokenCounter
-from deepnb.models.prices import list_price, model_name, price
+from deepnb.models.prices import Prices, given_price, list_price, model_name, price
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         calls: int | None = None,
         tokens: int | None = None,
         usd: float | None = None,
-        prices: Mapping[str, tuple[float, float]] | None = None,
+        prices: Prices | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         super().__init__()
@@ -229,8 +229,7 @@ class Budget(AgentMiddleware[Any, Any, Any]):
         if "usd" not in self.limits:
             return 0.0
         if name in self.prices:
-            per_in, per_out = self.prices[name]
-            return (tokens_in * per_in + tokens_out * per_out) / 1_000_000
+            return given_price(self.prices[name], tokens_in, tokens_out)
         if known is None:
             raise ModelError(
                 f"No price is known for {name}, so a limit in dollars cannot be kept. Limit calls "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from langchain_core.language_models import BaseChatModel
+
+Prices = Mapping[str, tuple[float, float]]
+"""Dollars per million tokens, in and out, by model name."""
 
 _FREE = frozenset(
     {"deepnb-offline", "deepnb-local", "deepnb-replay", "deepnb-scripted", "chat-ollama"}
@@ -60,10 +62,19 @@ def stream_name(metadata: Mapping[str, Any]) -> str:
     return str(metadata.get("ls_model_name") or kind).removeprefix("models/")
 
 
-def stream_price(metadata: Mapping[str, Any], tokens_in: int, tokens_out: int) -> float | None:
+def stream_price(
+    metadata: Mapping[str, Any], tokens_in: int, tokens_out: int, given: Prices
+) -> float | None:
     """As `price`, for a call of which only langchain's tracing metadata is known."""
+    if (name := stream_name(metadata)) in given:
+        return given_price(given[name], tokens_in, tokens_out)
     kind = _KINDS_BY_PROVIDER.get(str(metadata.get("ls_provider")), "")
-    return list_price(kind, stream_name(metadata), metadata, tokens_in, tokens_out)
+    return list_price(kind, name, metadata, tokens_in, tokens_out)
+
+
+def given_price(per_million: tuple[float, float], tokens_in: int, tokens_out: int) -> float:
+    """Give the price in US dollars at a price that somebody has told."""
+    return (tokens_in * per_million[0] + tokens_out * per_million[1]) / 1_000_000
 
 
 def list_price(

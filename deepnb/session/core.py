@@ -150,7 +150,10 @@ class Core:
             in_run = {RECORD: self.record, SUPERVISOR: self.supervisor}
             known = self._checked_about(self.record.about)
             self.graph = ThreadGraph(graph, known.get("thread", recipe.thread), secrets, in_run)
-            self.engine = Engine(self.graph, self.record, self.supervisor, policy, self.agent)
+            prices = self.budget.prices if self.budget else {}
+            self.engine = Engine(
+                self.graph, self.record, self.supervisor, policy, self.agent, prices=prices
+            )
             self.record.log.subscribe(self.watch.hear)
             if self.folder and self.budget:
                 _keep(self.budget, self.folder.budget)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import AnswerError, QuestionError, SessionError
+from deepnb.session.edits import as_meant, true_arguments
 from deepnb.session.graph import is_at_rest
 from deepnb.session.packing import packed, unpacked
 from deepnb.session.questions import Closed, Question, in_one_form
@@ -41,10 +43,13 @@ class Desk:
 
     def put(self, interrupt: Interrupt, scope: Scope) -> None:
         """Open a question, unless it is known."""
-        known = self.open.keys() | self.closed.keys() | self._sent | self._passed_over
-        if interrupt.id in known:
-            return
         request = in_one_form(interrupt.value)
+        if question := self.open.get(interrupt.id):
+            # After a restart it comes from the log, which holds no secrets.
+            self.open[interrupt.id] = replace(question, request=request)
+            return
+        if interrupt.id in self.closed.keys() | self._sent | self._passed_over:
+            return
         question = Question(interrupt.id, request, scope.agent, scope.parent, scope.call)
         self.open[interrupt.id] = question
         self._tell("interrupt_opened", question, request=question.request)
@@ -58,17 +63,25 @@ class Desk:
         """
         identity = str(identity)
         with self._lock:
-            if identity in self.closed:
-                self._check_same(self.closed[identity], answer)
-            elif identity in self.open:
-                self._take(self.open[identity], answer, by)
+            if closed := self.closed.get(identity):
+                self._check_same(closed, as_meant(answer, closed.question, self._told(identity)))
+            elif question := self.open.get(identity):
+                self._take(question, as_meant(answer, question, self._told(identity)), by)
                 return True
             else:
                 raise self._unknown(identity)
         return False
 
-    def tool_of(self, identity: str, action: int) -> str:
-        """Give the tool that an action of an open question would call.
+    def _told(self, identity: str) -> Any:
+        """Give a question as whoever answers it has seen it."""
+        events = reversed(self._record.log.since(0))
+        opened = (e.data for e in events if e.kind == "interrupt_opened")
+        return next((data["request"] for data in opened if data["id"] == identity), None)
+
+    def edited_call(
+        self, identity: str, action: int, args: dict[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
+        """Give the tool that an action of an open question would call, and what with.
 
         Raises:
             QuestionError: There is no such question open, or it has no such action.
@@ -78,7 +91,8 @@ class Desk:
             raise self._unknown(identity)
         if question.type != "tool_approval" or not 0 <= action < len(question.tools):
             raise QuestionError(f"The question {identity} has no action {action}.")
-        return question.tools[action]
+        told = self._told(identity)
+        return question.tools[action], true_arguments(args, question, told, action)
 
     def _unknown(self, identity: str) -> QuestionError:
         what = f"There is no question {identity!r:.60}"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from deepnb.events import Event, Kind
     from deepnb.middleware.supervision import Supervisor
+    from deepnb.models.prices import Prices
     from deepnb.record import Ask, Record
     from deepnb.session.graph import ThreadGraph
     from deepnb.session.questions import Policy, Question
@@ -76,6 +77,8 @@ class Engine:
         supervisor: Supervisor,
         policy: Policy,
         agent: str,
+        *,
+        prices: Prices,
     ) -> None:
         self.graph = graph
         self.record = record
@@ -87,7 +90,8 @@ class Engine:
         self.desk = Desk(record, supervisor)
         self._supervisor = supervisor
         self._policy = policy
-        self._translator = Translator(record.log, agent, "")
+        self._prices = prices
+        self._translator = Translator(record.log, agent, "", prices)
         self._lock = threading.RLock()  # of who waits, and who behind whom
         self._worker: asyncio.Task[None] | None = None
         self._stoppable = Stoppable()
@@ -233,7 +237,7 @@ class Engine:
         """Have what is told from now on belong to a run."""
         self.current = self.last = run
         self._supervisor.begin(run.id)
-        self._translator = Translator(self.record.log, self.agent, run.id)
+        self._translator = Translator(self.record.log, self.agent, run.id, self._prices)
         if state:
             self._translator.know(state)
 

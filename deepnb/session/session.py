@@ -87,6 +87,7 @@ class Session(Facts, Views):
             options,
         )
         self._hold(Core(recipe, let_go=_let_go_of if persist else None))
+        showing.come_back(self, self._record)
 
     def _hold(self, core: Core) -> None:
         self._core = core
@@ -207,7 +208,8 @@ class Session(Facts, Views):
             QuestionError: There is no such question open, or no such action.
         """
         self._check_open()
-        return self._graph.preview(self._engine.desk.tool_of(identity, action), dict(args))
+        call = self._engine.desk.edited_call(identity, action, dict(args))
+        return self._graph.preview(*call)
 
     def stop(self, subagent: str | None = None) -> None:
         """Stop the run and what is queued behind it, or one subagent alone.
@@ -448,13 +450,15 @@ class Session(Facts, Views):
         *,
         starters: Mapping[str, str] | None = None,
         actions: Mapping[str, str] | None = None,
-        push: bool = True,
-        transcript: bool = True,
+        push: bool | None = None,
+        transcript: bool | None = None,
     ) -> showing.Panel:
         """Give the panel, to be shown as the last line of a cell; the session itself will do, too.
 
+        What is left out stays as it is.
+
         Args:
-            starters: Cards to begin with: texts by title. Left out, some that fit any documents.
+            starters: Cards to begin with: texts by title. At first, some that fit any documents.
             actions: Buttons under the input: texts by label.
             push: False for a host that shows only what it has asked for, as Colab does; the panel
                 finds that out by itself.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from deepnb.errors import MissingExtraError
@@ -31,11 +32,19 @@ def on_opening(callback: Callable[[Session], None]) -> Callable[[Session], None]
 
 def tell_opened(session: Session, record: Record) -> None:
     """Tell whoever waits for a session: a panel that showed an earlier one, for example."""
-    if record.about.get(_PANEL) and _has_kernel():
-        # A page may still show the panel of a kernel that has ended. There it finds the new one.
-        session.panel()
     for callback in _opening:
-        callback(session)
+        try:
+            callback(session)
+        except Exception as error:  # noqa: BLE001  # a session opens, whatever a picture of it does
+            text = f"The panel could not be shown: {type(error).__name__}: {error}"
+            record.log.append("warning", data={"text": text})
+
+
+def come_back(session: Session, record: Record) -> None:
+    """Have a panel for a page that still shows the one of a kernel that has ended."""
+    if record.about.get(_PANEL) and _has_kernel():
+        with suppress(MissingExtraError):
+            session.panel()
 
 
 def find_panel(session: Session, record: Record) -> Panel:
@@ -48,7 +57,8 @@ def find_panel(session: Session, record: Record) -> Panel:
         from deepnb.widgets.panel import panel_of
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "'deepnb[widgets]'") from error
-    record.note({_PANEL: "shown"})
+    if not session.is_closed:
+        record.note({_PANEL: "shown"})
     return panel_of(session)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from deepnb.events import Event, Kind
+    from deepnb.models.prices import Prices
     from deepnb.record.log import Log
 
 MODES = ["messages", "updates", "tasks", "tools", "checkpoints"]
@@ -50,9 +51,10 @@ class Translator:
         log: Where events go.
         agent: What the graph is called.
         run: Id of the run; its streams, if it was interrupted, are all fed to one translator.
+        prices: Of models that the price list does not know.
     """
 
-    def __init__(self, log: Log, agent: str, run: str) -> None:
+    def __init__(self, log: Log, agent: str, run: str, prices: Prices) -> None:
         self._log = log
         self._run = run
         self._scopes: dict[Namespace, Scope] = {(): Scope(agent)}
@@ -62,7 +64,7 @@ class Translator:
         self._files: dict[str, str] = {}
         self._todos: dict[Namespace, Any] = {}
         self._held: list[Callable[[], Event]] = []
-        self._words = Words(self._tell_words)
+        self._words = Words(self._tell_words, prices)
         self.outputs: dict[str, Any] = {}
         """What the root's tools have given since the last checkpoint, by call."""
         self.step: int | None = None

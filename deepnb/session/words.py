@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from deepnb.events import Kind
+    from deepnb.models.prices import Prices
 
     Namespace = tuple[str, ...]
 
@@ -46,7 +47,8 @@ class Words:
         partial: The parts so far of the root's messages that are not complete, by message.
     """
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, prices: Prices) -> None:
+        self._prices = prices
         self.partial: dict[str, list[str]] = {}
         self._tell = tell
         self._usage: dict[Namespace, dict[str, _Usage]] = {}
@@ -122,16 +124,22 @@ class Words:
         """Tell what the model calls of an agent have taken."""
         self.flush()
         for identity, usage in self._usage.pop(namespace, {}).items():
-            known = usage.tokens_in is not None
-            cost = stream_price(usage.metadata, usage.tokens_in or 0, usage.tokens_out or 0)
+            cost = self._cost(usage)
             data = {
                 "id": identity,
                 "model": usage.model,
                 "tokens_in": usage.tokens_in,
                 "tokens_out": usage.tokens_out,
-                "cost": cost if known or cost == 0 else None,
+                "cost": cost,
             }
             self._tell("usage", namespace, node=usage.node, name=usage.model, data=data)
+
+    def _cost(self, usage: _Usage) -> float | None:
+        if usage.tokens_in is not None:
+            tokens = (usage.tokens_in, usage.tokens_out or 0)
+            return stream_price(usage.metadata, *tokens, self._prices)
+        is_free = stream_price(usage.metadata, 1, 1, self._prices) == 0
+        return 0.0 if is_free else None
 
 
 def parts_of(message: AIMessage) -> tuple[str, str]:

@@ -71,15 +71,16 @@ def to_fragment(turns: Sequence[Turn], panel: str) -> str:
 
     Args:
         turns: The conversation.
-        panel: Id of that panel, which hides this; letters and digits.
+        panel: Id of that panel, which hides this.
     """
+    name = escape(panel)
     left_out = len(turns) - _MOST_TURNS
     said = "Saved transcript. Open this notebook in Jupyter and run the cell to go on."
     if left_out > 0:
         said = f"{said} {number_of(left_out, 'question')} before these are in the thread."
     return (
-        f'<div class="dnt dnt-saved deepnb-static-{panel} tex2jax_ignore mathjax_ignore" '
-        f'data-deepnb-static="{panel}">'
+        f'<div class="dnt dnt-saved deepnb-static-{name} tex2jax_ignore mathjax_ignore" '
+        f'data-deepnb-static="{name}">'
         f"<style>{beside('look.css', 'conversation.css', 'saved.css')}</style>{beside('icons.svg')}"
         f'<p class="dnt-small">{said}</p>'
         f"{''.join(_turn(turn, opened=False) for turn in turns[-_MOST_TURNS:])}</div>"

@@ -36,7 +36,7 @@ class Keepsake:
     """
 
     def __init__(self, panel: str) -> None:
-        self.is_wanted = True
+        self._is_wanted = True
         self.session: Session | None = None
         self._panel = panel
         self._handles: list[DisplayHandle] = []
@@ -44,9 +44,15 @@ class Keepsake:
         self._timer: threading.Timer | None = None
         self._pause = _PAUSE
 
+    def want(self, is_wanted: bool) -> None:  # noqa: FBT001  # an answer, and nothing else
+        """Have it in the notebook or not; what is there already goes, or comes back."""
+        if is_wanted != self._is_wanted:
+            self._is_wanted = is_wanted
+            self.notice()
+
     def display(self) -> None:
         """Put it into the output of the current cell."""
-        if self.is_wanted and (handle := display(self._bundle(), raw=True, display_id=True)):
+        if self._is_wanted and (handle := display(self._bundle(), raw=True, display_id=True)):
             self._handles.append(handle)
 
     def notice(self, event: Event | None = None) -> None:
@@ -62,8 +68,6 @@ class Keepsake:
     def _refresh(self) -> None:
         with self._lock:
             self._timer = None
-        if not self.is_wanted:
-            return
         began = time.monotonic()
         shown = self._bundle()
         for handle in self._handles:
@@ -71,6 +75,8 @@ class Keepsake:
         self._pause = max(_PAUSE, _SHARE * (time.monotonic() - began))
 
     def _bundle(self) -> dict[str, str]:
+        if not self._is_wanted:
+            return {"text/plain": ""}
         turns = transcript.turns(self.session.events() if self.session else [])
         asked = [f"- {one_line(turn.question)} ({turn.status})" for turn in turns]
         return {

@@ -43,8 +43,7 @@ class Panel(anywidget.AnyWidget):
     thread = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, session: Session) -> None:
-        self._facts = {"panel": uuid4().hex[:12], "key": session.key, "thread": session.thread}
-        super().__init__(**self._facts)
+        super().__init__(panel=uuid4().hex[:12], key=session.key, thread=session.thread)
         self._pushes = True
         self._unsubscribe: tuple[Callable[[], None], ...] = ()
         self._keepsake = Keepsake(self.panel)
@@ -63,15 +62,18 @@ class Panel(anywidget.AnyWidget):
         *,
         starters: Mapping[str, str] | None,
         actions: Mapping[str, str] | None,
-        push: bool,
-        transcript: bool,
+        push: bool | None,
+        transcript: bool | None,
     ) -> None:
-        """Change how it looks and works; see `Session.panel`."""
+        """Change how it looks and works, see `Session.panel`; None leaves it as it is."""
         if starters is not None:
             self._board.starters = [{"title": t, "text": x} for t, x in starters.items()]
         if actions is not None:
             self._board.actions = [{"label": t, "text": x} for t, x in actions.items()]
-        self._pushes, self._keepsake.is_wanted = push, transcript
+        if push is not None:
+            self._pushes = push
+        if transcript is not None:
+            self._keepsake.want(transcript)
         self._on_change()
 
     @property
@@ -93,7 +95,6 @@ class Panel(anywidget.AnyWidget):
             session.subscribe(self._on_event),
             session.on_change(self._on_change),
         )
-        self._facts |= {"thread": session.thread, "key": session.key}
         self.thread, self.key = session.thread, session.key
         self._keepsake.session = session
         self._keepsake.notice()

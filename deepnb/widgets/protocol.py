@@ -185,6 +185,13 @@ class Export(Request):
     format: Literal["md", "html"]
 
 
+class Transcribe(Request):
+    """Asks for what a notebook keeps beside a panel; answered with `Exported`."""
+
+    type: Literal["transcribe"]
+    panel: Id
+
+
 AnyRequest = Annotated[
     Hello
     | Pull
@@ -202,7 +209,8 @@ AnyRequest = Annotated[
     | Threads
     | OpenThread
     | NewThread
-    | Export,
+    | Export
+    | Transcribe,
     Field(discriminator="type"),
 ]
 REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)

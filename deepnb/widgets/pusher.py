@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
 
 _LULL = 0.015
 """Seconds until something is told: whoever has made it happen, a click for example, goes first."""
@@ -62,13 +65,19 @@ class Pusher:
             if self._poked.wait(None if self._is_heard else next(greetings, None)):
                 self._tell_until_settled()
             else:
-                self._push(everything=True, settled=True)
+                self._try_to_push(everything=True, settled=True)
 
     def _tell_until_settled(self) -> None:
         while self._poked.is_set() and not self._is_over:
             time.sleep(_LULL)
             self._poked.clear()
-            self._push(everything=False, settled=False)
+            self._try_to_push(everything=False, settled=False)
             time.sleep(_SHORTEST - _LULL)
             self._poked.wait(_SETTLED)
-        self._push(everything=False, settled=True)
+        self._try_to_push(everything=False, settled=True)
+
+    def _try_to_push(self, *, everything: bool, settled: bool) -> None:
+        try:
+            self._push(everything=everything, settled=settled)
+        except Exception:  # noqa: BLE001  # views can still pull, and the next push may go well
+            _log.debug("The panel could not be told.", exc_info=True)

@@ -29,6 +29,7 @@ SLOW = (
     | protocol.OpenThread
     | protocol.NewThread
     | protocol.Export
+    | protocol.Transcribe
 )
 """What may take longer than a moment: it reads files, or waits for the run."""
 
@@ -60,6 +61,7 @@ class Service:
             "open_thread": lambda request: self._show(self._session.sibling(request.name)),
             "new_thread": lambda _: self._show(self._session.sibling()),
             "export": self._export,
+            "transcribe": self._transcribe,
         }
 
     def do(self, request: protocol.Request) -> Any:
@@ -112,6 +114,10 @@ class Service:
         turns, title = transcript.turns(session.events()), f"{session.agent}: {session.thread}"
         write = transcript.to_markdown if request.format == "md" else transcript.to_html
         return {"name": f"{session.thread}.{request.format}", "text": write(turns, title)}
+
+    def _transcribe(self, request: protocol.Transcribe) -> protocol.Exported:
+        turns = transcript.turns(self._session.events())
+        return {"name": "", "text": transcript.to_fragment(turns, request.panel)}
 
 
 def _thread(row: dict[str, Any], agent: str) -> protocol.Thread:

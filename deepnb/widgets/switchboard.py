@@ -107,7 +107,10 @@ class Switchboard:
                 return _reply(_identity(content), error=_misunderstood(error))
             if known := self._answered.get((request.view, request.id)):
                 return known  # a host may deliver twice, and nothing is done twice
-            reply = self._answer(request)
+            try:
+                reply = self._answer(request)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the page is answered
+                return _reply(request, error=_refusal(error, described(error)))
             if not isinstance(request, Hello | Pull):
                 self._answered[request.view, request.id] = reply
                 while len(self._answered) > _REMEMBERED:

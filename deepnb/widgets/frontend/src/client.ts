@@ -16,6 +16,7 @@ interface Results {
   preview: Previewed;
   threads: Listed;
   export: Exported;
+  transcribe: Exported;
 }
 export type ResultOf<T extends RequestType> = T extends keyof Results ? Results[T] : null;
 

@@ -9,6 +9,7 @@ import { hideTwin, installStyles } from "./page";
 import { Shell } from "./shell/Shell";
 import { Conversation } from "./store";
 import { followTheme } from "./theme";
+import { keepTwin } from "./twin";
 import { Ui } from "./ui";
 import { panelOf, register, registerIfNew } from "./wire/registry";
 import { WireClient } from "./wire/wire";
@@ -64,9 +65,11 @@ function run(model: WidgetModel, root: HTMLElement): () => void {
     // A saved transcript says more than a panel that was never told anything.
     if (connection !== "lost" || app.store.facts) showTwin = hideTwin(panelOf(model));
   });
+  const leaveTwin = keepTwin(model, panelOf(model), client);
   show();
   client.start();
   return () => {
+    leaveTwin();
     client.close();
     draw(null, root);
     showTwin();

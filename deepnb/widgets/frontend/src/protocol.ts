@@ -23,7 +23,8 @@ export interface Wire {
     | Threads
     | OpenThread
     | NewThread
-    | Export;
+    | Export
+    | Transcribe;
   reply: Reply;
   push: Push;
   previewed: Previewed;
@@ -217,6 +218,16 @@ export interface Export {
   thread: string;
   type: "export";
   format: "md" | "html";
+}
+/**
+ * Asks for what a notebook keeps beside a panel; answered with `Exported`.
+ */
+export interface Transcribe {
+  id: string;
+  view: string;
+  thread: string;
+  type: "transcribe";
+  panel: string;
 }
 /**
  * The answer to a request.

@@ -141,9 +141,9 @@ test("a subagent can be stopped alone, by its call", async () => {
 test("only the last turns are drawn, until one asks for more", async () => {
   const turns = Array.from({ length: 100 }, (_, n) => turn({ run: `r${n}`, question: `Question ${n}` }));
   const { root } = await chat({ turns });
-  expect(root.querySelectorAll(".dn-user")).toHaveLength(40);
+  expect(root.querySelectorAll(".dn-user")).toHaveLength(12);
   await act(async () => button(root, "Show earlier messages")!.click());
-  expect(root.querySelectorAll(".dn-user")).toHaveLength(80);
+  expect(root.querySelectorAll(".dn-user")).toHaveLength(24);
 });
 
 test("another model can be chosen by its name", async () => {

@@ -103,7 +103,6 @@ test("an event that is not understood leaves the others as they are", () => {
     event(2, { kind: "nothing", data: {} }),
     event(3, { kind: "__proto__", data: {} }),
     event(4, { kind: "tool_call" }),
-    null,
     event(6, { kind: "run_ended", data: { status: "done" } }),
   ] as unknown as News["events"];
   const news = { thread: "main", after: 0, last: 6, more: false, facts: null, replies: [], events };

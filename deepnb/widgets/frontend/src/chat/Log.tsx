@@ -8,7 +8,7 @@ import { Icon } from "../parts/Icon";
 import { useAnnouncements } from "./announce";
 import { TurnView } from "./TurnView";
 
-const MANY = 40; // turns that are drawn at once
+const MANY = 12; // turns that are drawn at once: more would be felt
 const NEAR = 40; // pixels from an end that count as being there
 
 export function Log() {

@@ -22,7 +22,7 @@ export function Budget({ step, asked }: { step: QuestionStep; asked: BudgetQuest
     <Card step={step} icon="pause" title="The budget is used up">
       <div class="dn-ask-body">
         <p class="dn-ask-q">
-          {amount(spent, unit)} of {amount(limit, unit)} are spent. Go on?
+          {amount(spent, unit)} of {amount(limit, unit)} {spent === 1 ? "is" : "are"} spent. Go on?
         </p>
         <div
           class="dn-bar"
@@ -67,5 +67,5 @@ export function Budget({ step, asked }: { step: QuestionStep; asked: BudgetQuest
 
 function problemOf(wanted: number, { spent, unit }: BudgetQuestion): string {
   if (!Number.isFinite(wanted) || wanted <= 0) return "A number above 0 is needed.";
-  return wanted > spent ? "" : `${amount(spent, unit)} are spent already.`;
+  return wanted > spent ? "" : `${amount(spent, unit)} ${spent === 1 ? "is" : "are"} spent already.`;
 }

@@ -12,5 +12,6 @@ const dollars = new Intl.NumberFormat("en-US", {
 export function amount(value: number, unit: string): string {
   if (unit === "usd") return dollars.format(value);
   const name = unit === "calls" ? "model calls" : unit;
-  return `${Number.isInteger(value) ? tokens(value) : value} ${name}`.trim();
+  const number = Number.isInteger(value) ? tokens(value) : value;
+  return `${number} ${value === 1 ? name.replace(/s$/, "") : name}`.trim();
 }

@@ -14,7 +14,7 @@ export function Banner() {
   const closed = useStore((store) => store.facts?.status === "closed");
   const slow = useLater(connection === "connecting", 1000);
   if (connection === "lost" && !client.dead)
-    return <Quiet>The kernel does not answer: it is busy with a long cell, or gone. This panel comes back with it.</Quiet>;
+    return <Quiet>The kernel does not answer. If a long cell keeps it busy, this panel comes back by itself; else run the cell that made session.</Quiet>;
   if (connection === "lost") return <Gone what="The kernel is gone." />;
   if (closed) return <Gone what="This session was closed." />;
   if (connection === "busy")

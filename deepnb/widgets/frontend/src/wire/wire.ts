@@ -208,7 +208,7 @@ export class WireClient implements Client {
     if (content?.type === "reply" && content.view === this.view) {
       this.heard = now();
       this.settle(content);
-    } else if (content?.type === "push") {
+    } else if (content?.type === "push" && content.news?.events && content.news.replies) {
       this.heard = this.pushed = now();
       if (this.greeted) this.take(content.news, false);
       // A kernel that is busy with a cell tells everything before it can hear a hello.
