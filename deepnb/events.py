@@ -24,11 +24,13 @@ What `data` holds, by kind (all JSON):
     usage               id, model, tokens_in, tokens_out, cost (null if nobody knows the price)
     warning             text
     error               type, text
-    run_ended           status ("done" | "stopped" | "failed"), text (why), seconds
+    run_ended           status ("done" | "stopped" | "failed"), text (why), seconds, withdrawn?: the
+                        person has taken it back before it began
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal[
@@ -54,6 +56,7 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _LONGEST = 300
+_DEEPEST = 60
 
 
 class Event(NamedTuple):
@@ -103,3 +106,33 @@ def short(value: Any, longest: int = _LONGEST) -> Any:
     if isinstance(value, list | tuple):
         return [short(item, longest) for item in value]
     return value if isinstance(value, bool | int | float | None) else short(str(value), longest)
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Make a value that JSON has: it was written by models, and by foreign graphs."""
+    if isinstance(value, str):
+        return value if _is_sound(value) else value.encode("utf-8", "replace").decode()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int | None):
+        return value
+    if isinstance(value, dict | list | tuple):
+        return _nested(value, depth + 1) if depth < _DEEPEST else "…"
+    return plain(str(value))
+
+
+def _nested(value: Any, depth: int) -> Any:
+    if isinstance(value, dict):
+        return {plain(str(key)): plain(item, depth) for key, item in value.items()}
+    return [plain(item, depth) for item in value]
+
+
+def _is_sound(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, which could not be sent."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

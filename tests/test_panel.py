@@ -11,11 +11,13 @@ from uuid import uuid4
 import pytest
 from pydantic import TypeAdapter
 
+import deepnb
 from deepnb import events
-from deepnb.events import Event
+from deepnb.errors import SessionError
+from deepnb.events import Event, plain
 from deepnb.testing import call
 from deepnb.widgets import protocol
-from deepnb.widgets.news import page_of, plain
+from deepnb.widgets.news import page_of
 from deepnb.widgets.panel import Panel, panels
 from deepnb.widgets.pusher import Pusher
 from deepnb.widgets.switchboard import Switchboard
@@ -42,7 +44,7 @@ class Page:
         self.board = Switchboard(session, self.show, lambda: None)
         self.view = uuid4().hex
 
-    def show(self, session):
+    def show(self, session, *, is_guest):
         self.shown.append(session)
         self.board.connect(session)
 
@@ -197,7 +199,7 @@ def test_what_takes_a_while_is_answered_later(opened):
     page = Page(session)
     page.say("ask", text="go")
     gate.reached.wait()
-    reply = page.say("stop")
+    reply = page.say("stop", run=session.under_way.id)
     assert reply["later"]
     gate.opened.set()
     late = until(lambda: page.late(reply["id"]))
@@ -205,6 +207,23 @@ def test_what_takes_a_while_is_answered_later(opened):
     assert late["number"] == 1
     assert page.pull(replies_since=1)["replies"] == []
     assert session.status == "stopped"
+
+
+def test_what_was_meant_for_a_run_that_is_over_is_not_done_to_the_next(opened):
+    gate = Gate()
+    session = opened(lambda messages: gate.wait() or "Done.")
+    page = Page(session)
+    page.say("ask", text="go")
+    gate.reached.wait()
+    for request in ({"what": "stop"}, {"what": "steer", "text": "faster"}):
+        assert "has ended" in page.do(run="another", **request)["error"]["text"]
+    assert session.status == "running"
+    gate.opened.set()
+
+
+def test_a_page_of_another_version_is_sent_away(opened):
+    reply = Page(opened(["Done."])).say("hello", version=protocol.VERSION + 1, host="test")
+    assert reply["error"]["kind"] == "VersionError"
 
 
 def test_late_replies_are_for_the_view_that_asked(opened):
@@ -217,7 +236,7 @@ def test_late_replies_are_for_the_view_that_asked(opened):
 
 
 def test_an_error_of_ours_says_what_to_do(opened):
-    reply = Page(opened(["Done."])).say("steer", text="faster")
+    reply = Page(opened(["Done."])).say("steer", run=None, text="faster")
     assert reply["error"]["kind"] == "SessionError"
     assert "ask(" in reply["error"]["text"]
 
@@ -262,9 +281,9 @@ def test_an_edited_plan_is_refused_if_the_agent_has_changed_it(opened):
     ask(session)
     page = Page(session)
     seen = kinds(session, "todos")[-1].seq
-    refused = page.say("edit_todos", todos=PLAN, seen=seen - 1)
+    refused = page.do("edit_todos", todos=PLAN, seen=seen - 1)
     assert refused["error"]["kind"] == "SessionError"
-    assert page.say("edit_todos", todos=PLAN[1:], seen=seen)["error"] is None
+    assert page.do("edit_todos", todos=PLAN[1:], seen=seen)["error"] is None
     assert list(session.todos["content"]) == ["Write"]
 
 
@@ -397,7 +416,7 @@ def test_traits_are_few_and_say_nothing(opened, tmp_path):
     panel = session.panel()
     state = panel.get_state()
     own = {k: v for k, v in state.items() if not k.startswith("_")}
-    assert own.keys() <= {"panel", "key", "thread", "layout", "tabbable", "tooltip"}
+    assert own.keys() <= {"panel", "key", "thread", "home", "layout", "tabbable", "tooltip"}
     assert str(tmp_path) not in json.dumps(own)
 
 
@@ -451,10 +470,63 @@ def test_a_thread_opens_where_there_are_no_widgets(opened, in_kernel, monkeypatc
     assert opened(["Done."]).status == "idle"
 
 
+def test_a_session_that_was_opened_for_a_panel_is_closed_when_it_moves_on(opened):
+    session = opened(["One.", "Two."])
+    run = ask(session)
+    panel = session.panel()
+    branch = session.fork(before=run.id)
+    panel.show(branch, is_guest=True)
+    panel.show(session)
+    assert branch.is_closed
+    assert not session.is_closed
+
+
+def test_a_panel_that_was_closed_is_made_anew(opened):
+    session = opened(["Done."])
+    first = session.panel()
+    first.close()
+    assert session.panel() is not first
+
+
+@pytest.mark.parametrize("given", [{"a": 5}, ["a"], "a", {3: "a"}])
+def test_starters_are_texts(opened, given):
+    with pytest.raises(SessionError, match="texts by title"):
+        opened(["Done."]).panel(starters=given)
+
+
+def test_a_thread_that_was_forgotten_and_made_again_has_another_key(opened, tmp_path):
+    first = opened(["Done."]).key
+    deepnb.forget("main", tmp_path)
+    assert opened(["Done."]).key != first
+
+
+def test_the_opening_opens_the_thread(opened, tmp_path, monkeypatch):
+    session = opened(thread="it's", model="offline")
+    monkeypatch.chdir(tmp_path.parent)
+    opening = session.opening
+    assert str(tmp_path) not in opening
+    session.close()
+    names: dict = {}
+    exec(opening, names)
+    assert names["session"].key == session.key
+    names["session"].close()
+
+
+def test_what_cannot_be_told_is_not_told(opened):
+    assert opened(["Done."]).opening == ""
+
+
 def test_a_closed_session_can_still_be_looked_at(opened):
     session = opened(["Done."])
     session.close()
     assert session.panel().session is session
+
+
+def test_a_transcript_that_is_not_wanted_is_not_given(opened):
+    page = Page(opened(["Done."]))
+    assert page.do("transcribe", panel="<b>")["result"]["text"].count("&lt;b&gt;") == 2
+    page.board.keeps_transcript = False
+    assert page.do("transcribe", panel="p")["result"]["text"] == ""
 
 
 def test_what_is_turned_off_stays_off(opened):

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 from deepnb import agents
 from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
     from deepnb.session.graph import Graph, Past
     from deepnb.session.questions import Respond
+
+
+_BORN = "born"
+"""Under this name the record knows what tells it from another one of its thread's name."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,8 @@ class Core:
         # The name it was made under is that of its checkpoints, also if its folder was renamed.
         made_as = {"thread": self.recipe.thread, **record.about}["thread"]
         model = self.choice.spec if self.choice else ""
-        facts = {"thread": made_as, "agent": self.agent, "model": model}
+        self.born = record.about.get(_BORN) or uuid4().hex
+        facts = {"thread": made_as, "agent": self.agent, "model": model, _BORN: self.born}
         record.note(facts)
         try:
             await self.graph.open(self.folder.checkpoints if self.folder else None)

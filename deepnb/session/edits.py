@@ -6,9 +6,11 @@ What it sends back of arguments that nobody has touched may therefore differ fro
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import AnswerError
+from deepnb.events import plain
 from deepnb.models.cassette.masking import MASK
 
 if TYPE_CHECKING:
@@ -49,12 +51,12 @@ def true_arguments(
 ) -> dict[str, Any]:
     """Give the arguments of one action with the true values of those that were not edited."""
     original = question.request["action_requests"][number].get("args") or {}
-    shown = told["action_requests"][number].get("args") or {}
+    shown = told["action_requests"][number].get("args") or {} if told else original
     meant = {}
     for name, value in args.items():
-        if name in shown and name in original and _is_same(value, shown[name]):
+        if name in shown and name in original and _is_same(value, plain(shown[name])):
             value = original[name]  # noqa: PLW2901  # as it really is
-        elif MASK in str(value):
+        elif MASK in str(value) and shown.get(name) != original.get(name):
             raise AnswerError(
                 f"{name} holds {MASK}, which stands for something that is not shown. Leave that "
                 "argument as it is, or write all of it anew. The question is still open."
@@ -70,7 +72,8 @@ def _is_same(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_is_same, one, other))
     if _is_number(one) and _is_number(other):
-        return float(one) == float(other)
+        with suppress(OverflowError):  # too large for a float, and for a page
+            return float(one) == float(other)
     return type(one) is type(other) and bool(one == other)
 
 

@@ -214,16 +214,16 @@ class Engine:
             raise SessionError(f"It is too late to take that back: the run is {run.status}.")
         with suppress(ThreadError):  # it is dropped when the thread is opened next
             self.record.move_ask(identity, "ended")
-        self._end_early(run, TAKEN_BACK)
+        self._end_early(run, TAKEN_BACK, withdrawn=True)
 
     def end_unstarted(self, run: Run, reason: str) -> None:
         """End a run that was not begun."""
         self._end_early(run, f"not started: {reason}")
 
-    def _end_early(self, run: Run, text: str) -> None:
+    def _end_early(self, run: Run, text: str, **more: bool) -> None:
         with self._lock:  # whoever lets the queue go on must not bring it back
             run.status, run.reason = "stopped", text
-        data = {"status": "stopped", "text": text, "seconds": 0.0}
+        data = {"status": "stopped", "text": text, "seconds": 0.0, **more}
         self.record.log.append("run_ended", run=run.id, data=data)
         run.move("stopped", text)
 

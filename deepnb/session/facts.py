@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deepnb.models.cassette.masking import mask
 from deepnb.session import showing
 from deepnb.session.titles import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from deepnb.middleware.ledger import Limit
     from deepnb.models import Choice
     from deepnb.models.readiness import Readiness
     from deepnb.session.core import Core
+    from deepnb.session.run import Run
+
+
+def _from_here(workspace: Path) -> str:
+    here = Path.cwd()
+    return str(workspace.relative_to(here) if workspace.is_relative_to(here) else workspace)
 
 
 class Facts:
     """The part of a `Session` that tells what it is."""
 
+    agent: str
     thread: str
     workspace: Path
     is_closed: bool
@@ -31,8 +39,11 @@ class Facts:
 
     @property
     def key(self) -> str:
-        """A name of the thread that differs from those in other folders, and does not tell them."""
-        return showing.key_of(*self._key)
+        """A name of the thread that differs from those in other folders, and does not tell them.
+
+        A thread that was forgotten and made again has another one.
+        """
+        return showing.key_of(*self._key, self._core.born)
 
     @property
     def is_kept(self) -> bool:
@@ -74,6 +85,30 @@ class Facts:
     def has_todos(self) -> bool:
         """Whether the agent keeps a todo list."""
         return self._core.graph.has_todos
+
+    @property
+    def under_way(self) -> Run | None:
+        """The run that is running or waiting, or about to be."""
+        return self._core.engine.under_way
+
+    @property
+    def opening(self) -> str:
+        """Python that opens the thread in a new kernel; empty if it takes more than can be told."""
+        recipe = self._core.recipe
+        if not self.is_kept or not isinstance(recipe.agent, str) or recipe.options:
+            return ""
+        given = {"thread": self.thread, "workspace": _from_here(self.workspace)}
+        if isinstance(recipe.model, str) and mask(recipe.model) == recipe.model:
+            given["model"] = recipe.model
+        elif recipe.model is not None:
+            return ""
+        options = "".join(f", {name}={value!r}" for name, value in given.items())
+        return f"import deepnb\n\nsession = deepnb.Session({self.agent!r}{options})\nsession\n"
+
+    def remember_panel(self) -> None:
+        """Remember, also in the next kernel, that a panel has shown the thread."""
+        if not self.is_closed:
+            self._core.engine.record.note({showing.PANEL: "shown"})
 
     @property
     def title(self) -> str:

@@ -62,12 +62,14 @@ def _wait_and_serve(shell: _Shell, is_over: Callable[[float | None], bool], time
     # An interrupt that came just after a message was taken would lose it. So it waits a moment.
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
-        shell.catch_up()
-        pause = 0.0
-        while not interrupts and not is_over(pause) and time.monotonic() < end:
-            pause = 0.0 if shell.take_one() else min(_TURN, max(0.0, end - time.monotonic()))
+        try:
+            shell.catch_up()
+            pause = 0.0
+            while not interrupts and not is_over(pause) and time.monotonic() < end:
+                pause = 0.0 if shell.take_one() else min(_TURN, max(0.0, end - time.monotonic()))
+        finally:
+            shell.hand_back()
     finally:
-        shell.hand_back()
         signal.signal(signal.SIGINT, before)
     if interrupts:
         raise KeyboardInterrupt

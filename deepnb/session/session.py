@@ -467,8 +467,8 @@ class Session(Facts, Views):
         Raises:
             MissingExtraError: The widgets are not installed.
         """
-        if self._panel is None or self._panel.session is not self:
-            self._panel = showing.find_panel(self, self._record)
+        if self._panel is None or not self._panel.is_open or self._panel.session is not self:
+            self._panel = showing.find_panel(self)
         self._panel.configure(starters=starters, actions=actions, push=push, transcript=transcript)
         return self._panel
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from deepnb.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from deepnb.record import Record
     from deepnb.session.session import Session
     from deepnb.widgets.panel import Panel as Panel  # noqa: PLC0414  # session.py takes it from here
 
-_PANEL = "panel"
+PANEL = "panel"
 """Under this name the record knows that a panel has shown the thread."""
 _opening: list[Callable[[Session], None]] = []
 
@@ -33,21 +33,28 @@ def on_opening(callback: Callable[[Session], None]) -> Callable[[Session], None]
 def tell_opened(session: Session, record: Record) -> None:
     """Tell whoever waits for a session: a panel that showed an earlier one, for example."""
     for callback in _opening:
-        try:
+        with _guard(record):
             callback(session)
-        except Exception as error:  # noqa: BLE001  # a session opens, whatever a picture of it does
-            text = f"The panel could not be shown: {type(error).__name__}: {error}"
-            record.log.append("warning", data={"text": text})
 
 
 def come_back(session: Session, record: Record) -> None:
     """Have a panel for a page that still shows the one of a kernel that has ended."""
-    if record.about.get(_PANEL) and _has_kernel():
-        with suppress(MissingExtraError):
+    if record.about.get(PANEL) and _has_kernel():
+        with _guard(record), suppress(MissingExtraError):
             session.panel()
 
 
-def find_panel(session: Session, record: Record) -> Panel:
+@contextmanager
+def _guard(record: Record) -> Iterator[None]:
+    """Let a session open, whatever a picture of it does."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  # of widgets, and of the host
+        text = f"The panel could not be shown: {type(error).__name__}: {error}"
+        record.log.append("warning", data={"text": text})
+
+
+def find_panel(session: Session) -> Panel:
     """Give the panel of a session.
 
     Raises:
@@ -57,8 +64,6 @@ def find_panel(session: Session, record: Record) -> Panel:
         from deepnb.widgets.panel import panel_of
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "'deepnb[widgets]'") from error
-    if not session.is_closed:
-        record.note({_PANEL: "shown"})
     return panel_of(session)
 
 
@@ -73,9 +78,9 @@ def display(session: Session) -> None:
         show({"text/plain": plain, "text/html": session._repr_html_()}, raw=True)
 
 
-def key_of(workspace: str, thread: str) -> str:
+def key_of(*names: str) -> str:
     """Name a thread without saying where it is: the name is saved with the notebook."""
-    return hashlib.sha256(f"{workspace}\n{thread}".encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
 def _has_kernel() -> bool:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_UNFIT = re.compile(
+_UNFIT = re.compile(  # the same as in the panel, widgets/frontend/src/parts/legible.ts
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, all but line feed and tab
-    r"\u2028-\u202e\u2066-\u2069"  # ends of line and changes of direction that nobody sees
-    r"\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"  # no characters, and halves of characters
+    r"\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # ends of line and changes of direction
+    r"\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u3164\ufeff\uffa0\ufff0-\ufffb"  # unseen
+    r"\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"  # none, halves, and tags
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]"  # joiners, but behind letters of scripts that need them
 )
 _DEEPEST = 40
 _MOST_BITS = 1000
@@ -23,7 +25,7 @@ def legible(text: object) -> str:
     """Give any value as text in which every character can be seen, or is a space."""
     if text is None:
         return ""
-    if isinstance(text, str) and text.isprintable():  # most is, and this is quick
+    if isinstance(text, str) and text.isascii() and text.isprintable():  # most is: this is quick
         return text
     lines = str(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNFIT.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from deepnb import models
 from deepnb.errors import DeepnbError
-from deepnb.widgets.news import plain
+from deepnb.events import plain
+from deepnb.models.cassette.masking import mask
+from deepnb.models.readiness import Readiness
 from deepnb.widgets.protocol import VERSION
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ def facts_of(session: Session, starters: list[Starter], actions: list[QuickActio
         "thread": session.thread,
         "title": session.title,
         "workspace": session.workspace.name,
+        "opening": session.opening,
         "forked_from": session.forked_from,
         "status": "closed" if session.is_closed else session.status,
         "waiting_for": session.waiting_for,
@@ -43,9 +46,9 @@ def _model(session: Session) -> Model | None:
     choice = session.choice
     if choice is None:
         return None
-    readiness = session.readiness
+    readiness = Readiness("ready") if session.is_closed else session.readiness
     return {
-        "name": choice.spec,
+        "name": str(mask(choice.spec)),
         "rule": choice.rule,
         "state": readiness.state,
         "detail": readiness.detail,
@@ -65,4 +68,5 @@ def _options(session: Session) -> list[ModelOption]:
     found = {"offline": "quotes your documents; needs no key and no network"}
     if configured:
         found = {configured.spec: configured.rule, **found}
-    return [{"spec": spec, "rule": rule} for spec, rule in found.items()]
+    # Who puts a key where a model's name belongs must not see it on the page.
+    return [{"spec": spec, "rule": rule} for spec, rule in found.items() if mask(spec) == spec]

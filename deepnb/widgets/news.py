@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
+from deepnb.events import plain
 from deepnb.summaries import summary_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _MOST = 4_000
 """Events in one message: a browser shows the first thousands while it asks for the next."""
-_DEEPEST = 60
 _PIECES = frozenset({"token", "reasoning"})
 _PLACES = ("run", "agent", "parent", "call", "node", "step", "name")
 
@@ -47,33 +46,3 @@ def _wired(event: Event) -> WireEvent:
         wired["line"] = plain(summary_of(event))
     wired["data"] = plain(event.data)
     return wired  # type: ignore[return-value]  # made of its keys
-
-
-def plain(value: Any, depth: int = 0) -> Any:
-    """Make a value that JSON has: it was written by models, and by foreign graphs."""
-    if isinstance(value, str):
-        return value if _is_sound(value) else value.encode("utf-8", "replace").decode()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, int | None):
-        return value
-    if isinstance(value, dict | list | tuple):
-        return _nested(value, depth + 1) if depth < _DEEPEST else "…"
-    return plain(str(value))
-
-
-def _nested(value: Any, depth: int) -> Any:
-    if isinstance(value, dict):
-        return {plain(str(key)): plain(item, depth) for key, item in value.items()}
-    return [plain(item, depth) for item in value]
-
-
-def _is_sound(text: str) -> bool:
-    """Whether a text has no half of a surrogate pair, which could not be sent."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

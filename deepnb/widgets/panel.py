@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -11,13 +13,14 @@ import anywidget
 import traitlets
 from IPython.display import display
 
+from deepnb.errors import SessionError
 from deepnb.session.showing import on_opening
 from deepnb.widgets.keepsake import Keepsake
 from deepnb.widgets.pusher import Pusher
 from deepnb.widgets.switchboard import Switchboard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from deepnb.events import Event
     from deepnb.session.session import Session
@@ -41,13 +44,20 @@ class Panel(anywidget.AnyWidget):
     panel = traitlets.Unicode().tag(sync=True)
     key = traitlets.Unicode().tag(sync=True)
     thread = traitlets.Unicode().tag(sync=True)
+    home = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(panel=uuid4().hex[:12], key=session.key, thread=session.thread)
-        self._pushes = True
+        # First what `close` needs, which is also called if this fails.
         self._unsubscribe: tuple[Callable[[], None], ...] = ()
-        self._keepsake = Keepsake(self.panel)
-        self._pusher = Pusher(self._push, f"deepnb panel {self.panel}")
+        panel, thread, key = uuid4().hex[:12], session.thread, session.key
+        self._pusher = Pusher(self._push, f"deepnb panel {panel}")
+        super().__init__(panel=panel, key=key, thread=thread, home=key)
+        self._lock = (
+            threading.RLock()
+        )  # shown and asked on several threads; what is said has an order
+        self._guest: Session | None = None
+        self._pushes = True
+        self._keepsake = Keepsake(panel)
         self._board = Switchboard(session, self.show, self._pusher.poke)
         self.on_msg(self._on_message)
         self.show(session)
@@ -66,6 +76,8 @@ class Panel(anywidget.AnyWidget):
         transcript: bool | None,
     ) -> None:
         """Change how it looks and works, see `Session.panel`; None leaves it as it is."""
+        for given in (starters, actions):
+            _check_texts(given)
         if starters is not None:
             self._board.starters = [{"title": t, "text": x} for t, x in starters.items()]
         if actions is not None:
@@ -74,6 +86,7 @@ class Panel(anywidget.AnyWidget):
             self._pushes = push
         if transcript is not None:
             self._keepsake.want(transcript)
+            self._board.keeps_transcript = transcript
         self._on_change()
 
     @property
@@ -86,20 +99,37 @@ class Panel(anywidget.AnyWidget):
         """The pages that have shown it."""
         return list(self._board.views.values())
 
-    def show(self, session: Session) -> None:
-        """Show a session from now on."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        self._board.connect(session)
-        self._unsubscribe = (
-            session.subscribe(self._on_event),
-            session.on_change(self._on_change),
-        )
-        self.thread, self.key = session.thread, session.key
-        self._keepsake.session = session
-        self._keepsake.notice()
+    def show(self, session: Session, *, is_guest: bool = False) -> None:
+        """Show a session from now on.
+
+        Args:
+            session: What to show.
+            is_guest: It was opened for this, and nobody else holds it: it is closed when the panel
+                goes on to another one.
+        """
+        with self._lock:
+            for unsubscribe in self._unsubscribe:
+                unsubscribe()
+            leaving, self._guest = self._guest, session if is_guest else None
+            self._board.connect(session)
+            self._unsubscribe = (
+                session.subscribe(self._on_event),
+                session.on_change(self._on_change),
+            )
+            with self.hold_sync():  # a page is told both at once
+                self.thread, self.key = session.thread, session.key
+            self._keepsake.session = session
+            self._keepsake.notice()
+        session.remember_panel()
         session.warm_up()
         self._pusher.poke()
+        if leaving and leaving is not session:
+            _let_go(leaving)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be displayed."""
+        return self.comm is not None
 
     def close(self) -> None:
         """Take it off the page."""
@@ -118,14 +148,15 @@ class Panel(anywidget.AnyWidget):
         self._pusher.poke()
 
     def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
-        reply = self._board.receive(content)
-        self.send(reply)
+        with self._lock:
+            self.send(self._board.receive(content))
         if isinstance(content, dict) and content.get("type") == "hello":
             self._pusher.heard()
 
     def _push(self, *, everything: bool, settled: bool) -> None:
-        if self._pushes and (news := self._board.news(everything=everything, settled=settled)):
-            self.send({"type": "push", "news": news})
+        with self._lock:
+            if self._pushes and (news := self._board.news(everything=everything, settled=settled)):
+                self.send({"type": "push", "news": news})
 
     def __repr__(self) -> str:
         return f"Panel({self.session!r})"
@@ -137,15 +168,30 @@ class Panel(anywidget.AnyWidget):
         self._keepsake.display()
 
 
+def _check_texts(given: Any) -> None:
+    if given is None:
+        return
+    texts = [*given.keys(), *given.values()] if isinstance(given, Mapping) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise SessionError("Give texts by title, for example {'Sum it up': 'What was found?'}.")
+
+
+def _let_go(session: Session) -> None:
+    """Close a session that nobody holds, unless it is at work or shown elsewhere."""
+    is_shown = any(panel.session is session for panel in panels())
+    if session.is_kept and not is_shown and session.status != "running":
+        session.close()
+
+
 def panel_of(session: Session) -> Panel:
     """Give the panel that shows a session, a new one if there is none."""
-    found = (panel for panel in list(_panels) if panel.session is session)
+    found = (panel for panel in panels() if panel.session is session)
     return next(found, None) or Panel(session)
 
 
 def panels() -> list[Panel]:
     """Give the panels that there are."""
-    return list(_panels)
+    return [panel for panel in list(_panels) if panel.is_open]
 
 
 @on_opening

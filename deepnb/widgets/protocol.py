@@ -24,7 +24,7 @@ VERSION = 1
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-Words = Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200_000)]
 Seq = Annotated[int, Field(ge=0)]
 
 RunStatus = Literal["queued", "running", "waiting", "stopped", "failed", "done"]
@@ -76,10 +76,11 @@ class Ask(Request):
 
 
 class Steer(Request):
-    """Tells the run under way something."""
+    """Tells the run under way something; refused if that is another one by now."""
 
     type: Literal["steer"]
     text: Words
+    run: Id | None
 
 
 class Unqueue(Request):
@@ -107,10 +108,11 @@ class Preview(Request):
 
 
 class Stop(Request):
-    """Stops the run, or one subagent by the id of its call."""
+    """Stops the run, or one subagent by the id of its call; refused if it is another run by now."""
 
     type: Literal["stop"]
-    subagent: Id | None = None
+    run: Id | None
+    subagent: Name | None = None
 
 
 class Resume(Request):
@@ -281,13 +283,17 @@ class QuickAction(TypedDict):
 
 
 class Facts(TypedDict):
-    """How the session stands, beside its events."""
+    """How the session stands, beside its events.
+
+    `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
+    """
 
     version: int
     agent: str
     thread: str
     title: str
     workspace: str
+    opening: str
     forked_from: str
     status: SessionStatus
     waiting_for: str

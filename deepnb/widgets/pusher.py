@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,11 +61,13 @@ class Pusher:
         self._poked.set()
 
     def _run(self) -> None:
-        greetings = iter(_GREETINGS)
+        greetings = deque(_GREETINGS)
         while not self._is_over:
-            if self._poked.wait(None if self._is_heard else next(greetings, None)):
+            pause = greetings[0] if greetings and not self._is_heard else None
+            if self._poked.wait(pause):
                 self._tell_until_settled()
             else:
+                greetings.popleft()
                 self._try_to_push(everything=True, settled=True)
 
     def _tell_until_settled(self) -> None:

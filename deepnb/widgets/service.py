@@ -6,11 +6,12 @@ elsewhere: a kernel that is asked something must be free again at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from deepnb import transcript
 from deepnb.errors import SessionError
 from deepnb.session.listing import thread_list
+from deepnb.session.session import open_session
 from deepnb.widgets import protocol
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 SLOW = (
     protocol.Stop
+    | protocol.Unqueue
+    | protocol.EditTodos
     | protocol.Resume
     | protocol.Resend
     | protocol.Fork
@@ -34,6 +37,13 @@ SLOW = (
 """What may take longer than a moment: it reads files, or waits for the run."""
 
 
+class Show(Protocol):
+    """Has a panel show another session, which is a guest if it was opened for that alone."""
+
+    def __call__(self, session: Session, *, is_guest: bool) -> None:
+        """Show it."""
+
+
 class Service:
     """Answers requests about a session.
 
@@ -42,24 +52,24 @@ class Service:
         show: Has the panel show another one.
     """
 
-    def __init__(self, session: Session, show: Callable[[Session], None]) -> None:
+    def __init__(self, session: Session, show: Show) -> None:
         self._session = session
         self._show = show
         self._do: dict[str, Callable[[Any], Any]] = {
             "ask": self._ask,
-            "steer": lambda request: self._session.steer(request.text),
+            "steer": self._steer,
             "unqueue": lambda request: self._session.withdraw(request.run),
             "respond": lambda request: self._session.respond(request.question, request.answer),
             "preview": self._preview,
-            "stop": lambda request: self._session.stop(request.subagent),
+            "stop": self._stop,
             "resume": lambda _: self._resume(),
             "resend": self._resend,
             "fork": self._fork,
             "edit_todos": self._edit_todos,
             "set_model": lambda request: self._session.use(request.spec),
             "threads": self._threads,
-            "open_thread": lambda request: self._show(self._session.sibling(request.name)),
-            "new_thread": lambda _: self._show(self._session.sibling()),
+            "open_thread": lambda request: self._open(request.name),
+            "new_thread": lambda _: self._open(None),
             "export": self._export,
             "transcribe": self._transcribe,
         }
@@ -74,6 +84,24 @@ class Service:
 
     def _ask(self, request: protocol.Ask) -> None:
         self._session.ask(request.text)
+
+    def _steer(self, request: protocol.Steer) -> None:
+        self._check_run(request.run)
+        self._session.steer(request.text)
+
+    def _stop(self, request: protocol.Stop) -> None:
+        self._check_run(request.run)
+        self._session.stop(request.subagent)
+
+    def _check_run(self, identity: str | None) -> None:
+        """Refuse what was meant for a run that is over: it is not for the next one."""
+        run = self._session.under_way
+        if identity is not None and (run is None or run.id != identity):
+            raise SessionError("That run has ended by now, so nothing was done.")
+
+    def _open(self, name: str | None) -> None:
+        known = name and open_session(self._session.workspace, name)
+        self._show(known or self._session.sibling(name), is_guest=not known)
 
     def _resume(self) -> None:
         self._session.resume()
@@ -90,9 +118,9 @@ class Service:
         self._branch(self._session.fork(request.step), request.text)
 
     def _branch(self, branch: Session, text: str | None) -> None:
+        self._show(branch, is_guest=True)
         if text:
             branch.ask(text)
-        self._show(branch)
 
     def _edit_todos(self, request: protocol.EditTodos) -> None:
         changes = [e for e in self._session.events(request.seen) if e.kind == "todos"]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from deepnb.errors import DeepnbError
+from deepnb.events import plain
 from deepnb.session.failures import described
 from deepnb.widgets.facts import facts_of
-from deepnb.widgets.news import page_of, plain
-from deepnb.widgets.protocol import REQUEST, Hello, Pull
+from deepnb.widgets.news import page_of
+from deepnb.widgets.protocol import REQUEST, VERSION, Hello, Pull, Transcribe
 from deepnb.widgets.service import SLOW, Service
 
 if TYPE_CHECKING:
@@ -31,9 +32,14 @@ if TYPE_CHECKING:
         Reply,
         Starter,
     )
+    from deepnb.widgets.service import Show
 
 _REMEMBERED = 256
 _LONGEST_ID = 64
+_OTHER_VERSION: Refusal = {
+    "kind": "VersionError",
+    "text": "This page was made by another version of deepnb than the kernel has. Reload the page.",
+}
 _LOOK = 0.2  # seconds between two looks at how the session stands, while it is busy
 _STARTERS: tuple[Starter, ...] = (
     {"title": "Look around", "text": "Which documents are here, and what are they about?"},
@@ -65,15 +71,14 @@ class Switchboard:
 
     Args:
         session: What is shown first.
-        show: Has the panel show another session.
+        show: Has the panel show another session, see `Service`.
         poke: Called when there may be news.
     """
 
-    def __init__(
-        self, session: Session, show: Callable[[Session], None], poke: Callable[[], None]
-    ) -> None:
+    def __init__(self, session: Session, show: Show, poke: Callable[[], None]) -> None:
         self.starters: list[Starter] = list(_STARTERS) if session.choice else []
         self.actions: list[QuickAction] = []
+        self.keeps_transcript = True
         self.views: dict[str, View] = {}
         self._show, self._poke = show, poke
         self._lock = threading.RLock()  # a kernel may call handlers on several threads at once
@@ -87,7 +92,8 @@ class Switchboard:
         with self._lock:
             self.session = session
             self._service = Service(session, self._show)
-            self._told, self._told_replies = 0, self._number
+            # What was before, views ask for when they come up.
+            self._told, self._told_replies = _last(session), self._number
             self._told_facts: Facts | None = None
             self._are_facts_old, self._looked = True, 0.0
 
@@ -119,22 +125,36 @@ class Switchboard:
 
     def _answer(self, request: AnyRequest) -> Reply:
         if isinstance(request, Hello):
-            self.views[request.view] = View(request.host)
-            self._told_facts, self._are_facts_old = None, True  # something to push, as a greeting
-            return _reply(request, result=self._news(0, 0, request.view))
+            return self._greet(request)
         if request.thread != self.session.thread:
             return _reply(request, error=_elsewhere(self.session.thread))
         if isinstance(request, Pull):
             if view := self.views.get(request.view):
                 view.push = request.push
+            self._forget(request)
             return _reply(
                 request, result=self._news(request.since, request.replies_since, request.view)
             )
+        if isinstance(request, Transcribe) and not self.keeps_transcript:
+            return _reply(request, result={"name": "", "text": ""})
         if isinstance(request, SLOW):
             work = threading.Thread(target=self._work, args=(request, self._service), daemon=True)
             work.start()
             return _reply(request, later=True)
         return self._done(request, self._service)
+
+    def _greet(self, request: Hello) -> Reply:
+        if request.version != VERSION:
+            return _reply(request, error=_OTHER_VERSION)
+        self.views[request.view] = View(request.host)
+        self._told_facts, self._are_facts_old = None, True  # something to push, as a greeting
+        return _reply(request, result=self._news(0, 0, request.view))
+
+    def _forget(self, pull: Pull) -> None:
+        """Let go of the late replies that a view says it has."""
+        for reply in [r for r in self._late if r["view"] == pull.view]:
+            if reply["number"] <= pull.replies_since:
+                self._late.remove(reply)
 
     def _work(self, request: AnyRequest, service: Service) -> None:
         reply = self._done(request, service)
@@ -163,11 +183,11 @@ class Switchboard:
         """
         with self._lock:
             if everything:
-                self._told, self._told_facts, self._are_facts_old = 0, None, True
+                self._told_facts, self._are_facts_old = None, True
             facts = self._new_facts(at_once=settled or everything)
             replies = [each for each in self._late if each["number"] > self._told_replies]
-            news = self._page(self._told, facts, replies)
-            self._told, self._told_replies = news["last"], self._number
+            news = self._page(0 if everything else self._told, facts, replies)
+            self._told, self._told_replies = max(self._told, news["last"]), self._number
         return news if news["events"] or facts or replies or everything else None
 
     def _new_facts(self, *, at_once: bool) -> Facts | None:
@@ -197,6 +217,11 @@ class Switchboard:
             "facts": facts,
             "replies": replies,
         }
+
+
+def _last(session: Session) -> int:
+    events = session.events()
+    return events[-1].seq if events else 0
 
 
 def _reply(

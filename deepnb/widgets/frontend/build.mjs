@@ -12,12 +12,12 @@ const styles = {
     }),
 };
 
-/** Leaves out what formulas in a text do without: pictures, HTML, diagrams, mirror writing. */
+/** Leaves out what formulas in a text do without: pictures, HTML, diagrams, mirror writing, signs on all sides. */
 const lessMath = {
   name: "less-math",
   setup: ({ onLoad }) =>
     onLoad(
-      { filter: /temml.src.(environments.cd|functions.(includegraphics|html|cancelto|bordermatrix|reflect|sfrac|verb))\.js$/ },
+      { filter: /temml.src.(environments.cd|functions.(includegraphics|html|cancelto|bordermatrix|reflect|sfrac|verb|multiscript|rule))\.js$/ },
       () => ({ contents: "" }),
     ),
 };

@@ -65,7 +65,7 @@ A picture: ![the cable](https://tracker.example/cable.png) and `inline code`.
 
 def save(name: str, session: Session, edit: Callable[[Any], None] = lambda news: None) -> None:
     """Write what a view of a session is told first."""
-    board = Switchboard(session, lambda _: None, lambda: None)
+    board = Switchboard(session, show=lambda _, *, is_guest: None, poke=lambda: None)
     board.starters = [{"title": title, "text": text} for title, text in STARTERS.items()]
     board.actions = [{"label": text, "text": text} for text in ACTIONS]
     hello = {"type": "hello", "id": "1", "view": "v", "thread": session.thread}

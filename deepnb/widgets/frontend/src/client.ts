@@ -51,6 +51,8 @@ export interface Client {
   readonly connection: Connection;
   /** Whether the kernel is known to be gone: nothing that is sent arrives. Else it may only be silent. */
   readonly dead: boolean;
+  /** Why the kernel does not want this page; empty as long as it has said nothing against it. */
+  readonly refusal: string;
   /** Rejects with `RefusedError` if the kernel refuses, or is gone before it has answered. */
   request<T extends RequestType>(type: T, fields: Fields<T>): Promise<ResultOf<T>>;
   /** `fresh` news begin a conversation anew: what was known before them is not to be kept. */

@@ -54,7 +54,7 @@ function run(model: WidgetModel, root: HTMLElement): () => void {
   let showTwin = hideTwin(panelOf(model));
   const show = () => draw(<AppProvider value={app}><Shell /></AppProvider>, root);
   client.onNews((news, fresh) => {
-    if (!fresh) return void app.store.apply(news);
+    if (!fresh) return app.store.apply(news);
     const store = new Conversation();
     store.apply(news);
     app = { ...app, store };

@@ -68,7 +68,7 @@ export interface Ask {
   text: string;
 }
 /**
- * Tells the run under way something.
+ * Tells the run under way something; refused if that is another one by now.
  */
 export interface Steer {
   id: string;
@@ -76,6 +76,7 @@ export interface Steer {
   thread: string;
   type: "steer";
   text: string;
+  run: string | null;
 }
 /**
  * Takes back what was asked and has not begun.
@@ -113,13 +114,14 @@ export interface Preview {
   };
 }
 /**
- * Stops the run, or one subagent by the id of its call.
+ * Stops the run, or one subagent by the id of its call; refused if it is another run by now.
  */
 export interface Stop {
   id: string;
   view: string;
   thread: string;
   type: "stop";
+  run: string | null;
   subagent?: string | null;
 }
 /**
@@ -312,6 +314,8 @@ export interface WireEvent {
 }
 /**
  * How the session stands, beside its events.
+ *
+ * `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
  */
 export interface Facts {
   version: number;
@@ -319,6 +323,7 @@ export interface Facts {
   thread: string;
   title: string;
   workspace: string;
+  opening: string;
   forked_from: string;
   status: "idle" | "running" | "waiting" | "stopped" | "failed" | "done" | "closed";
   waiting_for: string;

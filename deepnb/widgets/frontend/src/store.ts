@@ -22,8 +22,8 @@ export interface Store {
   readonly usageRows: readonly UsageRow[];
 
   subscribe(callback: () => void): () => void;
-  /** Takes news in; false if some are missing before them, so that the view must pull. */
-  apply(news: News): boolean;
+  /** Takes news in, unless some are missing before them. */
+  apply(news: News): void;
   /**
    * Shows a message at once that the kernel has not taken yet; call the result when it has, or
    * with true if it never will.
@@ -33,9 +33,6 @@ export interface Store {
 
 /** How long a message that was taken may stand until the news tell it. */
 const PATIENCE = 3000;
-
-/** Why a message never got its turn, if it was its writer who wanted it back; the kernel's words. */
-const TAKEN_BACK = "taken back by the person";
 
 let made = 0; // messages that were expected
 export class Conversation implements Store {
@@ -87,16 +84,15 @@ export class Conversation implements Store {
     return () => this.listeners.delete(callback);
   }
 
-  apply(news: News): boolean {
-    if (news.last < this.last) return true; // an answer that was overtaken
+  apply(news: News): void {
+    if (news.last < this.last) return; // an answer that was overtaken
     this.facts = news.facts ?? this.facts; // null if they are what they were
     this.changed();
-    if (news.after > this.last) return false;
+    if (news.after > this.last) return;
     for (const event of news.events) {
       if (event.seq > this.last) this.readSafely(event);
     }
     this.last = news.last;
-    return true;
   }
 
   expect(text: string): (failed?: boolean) => void {
@@ -129,7 +125,7 @@ export class Conversation implements Store {
     this.tracing.read(event);
     if (event.kind === "queued") this.queue(event);
     else if (event.kind === "run_started") this.start(event);
-    else if (event.kind === "run_ended" && text(event, "text") === TAKEN_BACK) this.takeBack(event.run ?? "");
+    else if (event.kind === "run_ended" && event.data.withdrawn) this.takeBack(event.run ?? "");
     // What happens between runs stands behind the last of them.
     else this.draft(event.run || this.current, event).read(event);
     if (event.kind === "todos") this.plan = nextPlan(this.plan, event);

@@ -59,7 +59,7 @@ function replace(cells: Cells, panel: string, html?: string): boolean {
     for (let place = 0; outputs && place < outputs.length; place++) {
       const output = outputs.get(place).toJSON();
       if (!String(output.data?.["text/html"] ?? "").includes(`data-deepnb-static="${panel}"`)) continue;
-      if (html) outputs.set(place, { ...output, data: { ...output.data, "text/html": html } });
+      if (html !== undefined) outputs.set(place, { ...output, data: { ...output.data, "text/html": html } });
       return true;
     }
   }

@@ -12,9 +12,9 @@ export class Ui {
   draft = "";
   /** Grows when a click has led to the input, which then takes the focus. */
   focus = 0;
-  /** Remote images are loaded only in messages for which the reader has said so. */
+  /** Remote images are loaded only in messages for which the reader has said so, by their place in a thread. */
   readonly imagesAllowed = new Set<string>();
-  /** What was typed into questions and not sent, by question and field. */
+  /** What was typed into questions and plans and not sent, by their place. */
   readonly drafts = new Map<string, unknown>();
   /** A line for screen readers, said when it changes. */
   announcement = "";

@@ -16,6 +16,7 @@ export const FACTS: Facts = {
   thread: "main",
   title: "Why the cable failed",
   workspace: "telegraph",
+  opening: "import deepnb",
   forked_from: "",
   status: "idle",
   waiting_for: "",
@@ -51,6 +52,7 @@ export function panel(shown: Shown = {}) {
   const client = {
     connection: "live" as Connection,
     dead: false,
+    refusal: "",
     request,
     onConnection: (callback: (c: Connection) => void) => (links.add(callback), () => links.delete(callback)),
   };
@@ -74,6 +76,12 @@ export function panel(shown: Shown = {}) {
       act(() => {
         Object.assign(client, { connection, dead });
         for (const link of links) link(connection);
+      }),
+    /** Has the kernel say why it does not want this page. */
+    refuse: (refusal: string) =>
+      act(() => {
+        Object.assign(client, { refusal });
+        for (const link of links) link(client.connection);
       }),
     /** The one thing with a role (or a selector) and a name. */
     find: (selector: string, name = "") => {

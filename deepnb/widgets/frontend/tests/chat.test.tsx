@@ -63,10 +63,10 @@ test("while it runs: stop, queue, steer", async () => {
   const { root, request } = await chat({ facts: { status: "running" }, turns: [turn({ status: "running" })] });
   expect(button(root, "Send")).toBeUndefined();
   await act(async () => button(root, "Stop the run")!.click());
-  expect(request).toHaveBeenLastCalledWith("stop", {});
+  expect(request).toHaveBeenLastCalledWith("stop", { run: "r1" });
   await type(root, "Shorter");
   await act(async () => button(root, "Steer now")!.click());
-  expect(request).toHaveBeenLastCalledWith("steer", { text: "Shorter" });
+  expect(request).toHaveBeenLastCalledWith("steer", { text: "Shorter", run: "r1" });
 });
 
 test("what is queued stands on the input's back, and can be taken back", async () => {
@@ -90,6 +90,32 @@ test("a starter goes into the input, a quick action is asked", async () => {
   expect(ui.draft).toBe("Who said it?");
   await act(async () => button(root, "Sum up")!.click());
   expect(request).toHaveBeenCalledExactlyOnceWith("ask", { text: "Sum it up." });
+});
+
+test("a quick action that is clicked twice is asked once", async () => {
+  const turns: Turn[] = [];
+  const { root, request, tell } = await chat({
+    turns,
+    facts: { actions: [{ label: "Sum up", text: "Sum it up." }] },
+    expect: () => (turns.push(turn({ status: "sending" })), () => {}),
+  });
+  const chip = button(root, "Sum up")!;
+  await act(async () => (chip.click(), chip.click()));
+  await act(async () => chip.click()); // the kernel has taken it, and told nothing yet
+  expect(request).toHaveBeenCalledTimes(1);
+  tell({});
+  expect(button(root, "Sum up")).toBeUndefined();
+  tell({ turns: [turn()] });
+  expect(button(root, "Sum up")).toBeDefined();
+});
+
+test("a question is not edited while another is at work", async () => {
+  const { root, tell, connect } = await chat({ turns: [turn()], facts: { status: "running" } });
+  expect(button(root, "Edit")!.disabled).toBe(true);
+  tell({ facts: { status: "idle" } });
+  expect(button(root, "Edit")!.disabled).toBe(false);
+  connect("lost");
+  expect(button(root, "Edit")!.disabled).toBe(true);
 });
 
 test("a failed run can be tried again, an old one cannot", async () => {
@@ -135,7 +161,7 @@ test("a subagent can be stopped alone, by its call", async () => {
   };
   const { root, request } = await chat({ facts: { status: "running" }, turns: [turn({ status: "running", steps: [step] })] });
   await act(async () => button(root, "Stop reader")!.click());
-  expect(request).toHaveBeenCalledExactlyOnceWith("stop", { subagent: "call-9" });
+  expect(request).toHaveBeenCalledExactlyOnceWith("stop", { run: "r1", subagent: "call-9" });
 });
 
 test("only the last turns are drawn, until one asks for more", async () => {
@@ -154,4 +180,18 @@ test("another model can be chosen by its name", async () => {
   const option = [...document.querySelectorAll<HTMLElement>(".dn-models button")].find((each) => each.textContent?.includes("openai:x"))!;
   await act(async () => option.click());
   expect(request).toHaveBeenCalledExactlyOnceWith("set_model", { spec: "openai:x" });
+});
+
+test("images are loaded for the message that the reader has allowed it for, and for no other of its id", async () => {
+  const { root, tell, ui } = await chat({ turns: [turn({ steps: [said("![a](https://a.test/x.png)")] })] });
+  const loaded = () => root.querySelectorAll(".dn-prose img").length;
+  expect(loaded()).toBe(0);
+  await act(async () => root.querySelector<HTMLElement>("[data-load]")!.click());
+  expect(loaded()).toBe(1);
+  const again = { ...said("![b](https://b.test/x.png)"), seq: 2 };
+  await tell({ turns: [turn({ steps: [said("![a](https://a.test/x.png)"), again] })] });
+  expect(loaded()).toBe(1);
+  await tell({ facts: { thread: "other" }, turns: [turn({ steps: [said("![c](https://c.test/x.png)")] })] });
+  expect(loaded()).toBe(0);
+  expect(ui.imagesAllowed.size).toBe(1);
 });

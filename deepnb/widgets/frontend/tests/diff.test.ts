@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import { findDiff, pairs, readDiff, textOf } from "../src/questions/unified";
+import { findDiff, pairs, readDiff, lineText } from "../src/questions/unified";
 
 const rows = (text: string) =>
   readDiff(text)!.hunks.flatMap((hunk) =>
-    hunk.lines.map((line) => [line.kind, line.before, line.after, textOf(line)]),
+    hunk.lines.map((line) => [line.kind, line.before, line.after, lineText(line)]),
   );
 
 test("lines are numbered from the headings and counted", () => {
@@ -69,7 +69,7 @@ test("what is no diff is none", () => {
 
 test("what came in place of a line stands beside it", () => {
   const { hunks } = readDiff("@@ -1,3 +1,2 @@\n-a\n-b\n+c\n same\n")!;
-  expect(pairs(hunks[0]!.lines).map((pair) => pair.map((line) => line && textOf(line)))).toEqual([
+  expect(pairs(hunks[0]!.lines).map((pair) => pair.map((line) => line && lineText(line)))).toEqual([
     ["a", "c"],
     ["b", null],
     ["same", "same"],

@@ -78,6 +78,9 @@ test("an image from elsewhere is a button until it is wanted", () => {
   expect(box.querySelector("button")?.textContent).toBe("Image from evil.test (load): a map");
 });
 
+/** A table with a head of so many columns, and rows that say next to nothing. */
+const wide = (columns: number, rows: number) => `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|b|\n".repeat(rows)}`;
+
 describe("what is too much", () => {
   test.each([
     ["quotes", ">".repeat(10_000) + " x"],
@@ -87,12 +90,34 @@ describe("what is too much", () => {
     ["backticks", "`".repeat(100_000)],
     ["math", "$".repeat(10_001) + "{".repeat(10_000)],
     ["one line", "x".repeat(1_000_000)],
+    ["spaces", " ".repeat(100_000) + "x"],
+    ["formulas", "$$a".repeat(20_000)],
+    ["columns", wide(5_000, 2_000)],
+    ["columns in a list", `- ${wide(1_000, 1_000).replaceAll("\n", "\n  ")}`],
+    ["empty cells", wide(150, 3_000)],
+    ["rows", `|a|b|\n|-|-|\n${"|1|2|\n".repeat(50_000)}`],
+    ["tables", `${wide(100, 100)}\n\n`.repeat(50)],
   ])("%s: it is shown all the same", (_, text) => {
     const box = document.createElement("div");
     box.append(render(text, { images: false, whole: true }));
     expect(box.querySelectorAll("*").length).toBeLessThan(5_000);
     expect(box.textContent!.length).toBeGreaterThan(0);
   }, 60_000);
+
+  // What takes the square of these lengths takes minutes.
+  test.each([
+    ["[".repeat(200_000) + "]x"],
+    ["](".repeat(200_000)],
+    [" ".repeat(200_000) + "x"],
+    ["|x|\n" + " ".repeat(200_000) + "x\n|y|"],
+    ["$$a".repeat(200_000)],
+    ["\\(a".repeat(200_000)],
+    ["`".repeat(200_000) + "x"],
+    ["*".repeat(200_000) + "x"],
+    ["```\n" + "\n` ".repeat(200_000) + "x"],
+  ])("%.20s…: the end of it is looked at once", (text) => {
+    expect(steady(text).length).toBeLessThanOrEqual(2 * text.length);
+  }, 20_000);
 });
 
 test("an event that is not understood leaves the others as they are", () => {
@@ -106,7 +131,7 @@ test("an event that is not understood leaves the others as they are", () => {
     event(6, { kind: "run_ended", data: { status: "done" } }),
   ] as unknown as News["events"];
   const news = { thread: "main", after: 0, last: 6, more: false, facts: null, replies: [], events };
-  expect(store.apply(news)).toBe(true);
+  store.apply(news);
   expect(store.last).toBe(6);
   expect(store.turns.map(({ question, status }) => [question, status])).toEqual([["hello", "done"]]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import { Blocks, steady } from "../src/markdown/blocks";
-import { toHtml } from "../src/markdown/parser";
+import { blocksOf, toHtml } from "../src/markdown/parser";
+import { render } from "../src/markdown/render";
 
 test.each([
   ["**b** _i_ `c`", "<p><strong>b</strong> <em>i</em> <code>c</code></p>"],
@@ -62,3 +63,41 @@ test.each([
   ["it is $5 or", "it is $5 or"],
   ["plain text", "plain text"],
 ])("half a sign is not shown: %j", (tail, expected) => expect(steady(tail)).toBe(expected));
+
+test("code whose end has not come is closed by the signs that opened it", () => {
+  expect(steady("a ``co ` de")).toBe("a ``co ` de``");
+  expect(steady("a ``co`")).toBe("a ``co``");
+  expect(steady("a ``")).toBe("a ");
+  expect(steady("a `[x` [the te")).toBe("a `[x` the te");
+  expect(steady("an ![image](https://exa")).toBe("an image");
+});
+
+const rows = (count: number) => "| 1 | [b][] |\n".repeat(count);
+
+test("only the rows that are shown are read, until all are wanted", () => {
+  const text = `| x | y |\n|---|--:|\n${rows(5_000)}\n[b]: https://b.test`;
+  expect(toHtml(text).match(/<tr/g)).toHaveLength(101);
+  expect(blocksOf(text).map(({ type }) => type)).toEqual(["table", "space", "def"]);
+  const box = document.createElement("div");
+  box.append(render(text, { images: false, whole: true }));
+  const more = box.querySelector<HTMLButtonElement>(".dn-scroll > button")!;
+  expect(more.textContent).toBe("Show all 5,000 rows");
+  more.click();
+  expect(box.querySelectorAll("tbody tr")).toHaveLength(5_000);
+  expect(box.querySelectorAll("tbody a[href='https://b.test']")).toHaveLength(5_000);
+  expect(box.querySelectorAll("th.r, [data-rows], .dn-scroll > button")).toHaveLength(1);
+});
+
+test("a table of a usual size is whole, and what a row lacks is empty", () => {
+  const made = toHtml(`a|b|c\n-|-|-\n${"1|2\n".repeat(100)}`);
+  expect(made.match(/<td/g)).toHaveLength(300);
+  expect(made).not.toContain("data-rows");
+});
+
+test("a table never has many more cells than its text has letters", () => {
+  for (const [columns, count] of [[1_000, 1_000], [150, 90], [5_000, 1]] as const) {
+    const text = `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|b|\n".repeat(count)}`;
+    expect(toHtml(text)).toBe(`<pre>${text.trim()}</pre>`);
+    expect(blocksOf(text)).toMatchObject([{ type: "table", raw: text.trim(), rows: [] }]);
+  }
+});

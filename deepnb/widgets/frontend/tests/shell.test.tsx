@@ -2,9 +2,9 @@
 import { expect, test, vi } from "vitest";
 
 import type { QuestionStep } from "../src/model";
-import { openingCell, quoted } from "../src/shell/python";
+import { quoted } from "../src/shell/python";
 import { Shell } from "../src/shell/Shell";
-import { FACTS, panel } from "./app";
+import { panel } from "./app";
 
 vi.mock("../src/chat/Chat", () => ({ Chat: () => <p>the chat</p> }));
 
@@ -79,6 +79,23 @@ test("a lost kernel is announced with the cell that brings it back, and a busy o
   expect(root.querySelector(".dn-off")).toBeNull();
 });
 
+test("where nobody knows how the session was opened, no cell is offered", async () => {
+  const { show, find, click, connect, root } = panel({ facts: { opening: "" } });
+  show(<Shell />);
+  await click(find("button", "More"));
+  expect(root.querySelector(".dn-menu")?.textContent).not.toContain("Python");
+  connect("lost", true);
+  expect(find("[role=alert]").textContent).not.toContain("Copy");
+});
+
+test("a page that the kernel does not want says why", () => {
+  const { show, find, connect, refuse } = panel();
+  show(<Shell />);
+  connect("lost");
+  refuse("Made by another version. Reload the page.");
+  expect(find("[role=alert]").textContent).toBe("Made by another version. Reload the page.");
+});
+
 test("a conversation that is not kept is not said to be saved", () => {
   const { show, find, connect } = panel({ facts: { kept: false } });
   show(<Shell />);
@@ -124,6 +141,24 @@ test("the menu acts once, and shows why something was refused", async () => {
 test("names become Python strings whatever is in them", () => {
   expect(quoted('a "b" \\ c')).toBe('"a \\"b\\" \\\\ c"');
   expect(quoted("über\u202e\u2028")).toBe('"über\\u202e\\u2028"');
-  const cell = openingCell({ ...FACTS, thread: '"); import os #', workspace: "C:\\work" });
-  expect(cell).toContain('thread="\\"); import os #", workspace="C:\\\\work")');
+});
+
+test("a file that is downloaded is there until the browser has read it", async () => {
+  vi.useFakeTimers();
+  const made = vi.spyOn(URL, "createObjectURL").mockReturnValue("blob:x");
+  const revoked = vi.spyOn(URL, "revokeObjectURL").mockImplementation(() => {});
+  const clicked = vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => {});
+  try {
+    const { show, find, click, request } = panel();
+    request.mockResolvedValue({ name: "main.md", text: "# A" });
+    show(<Shell />);
+    await click(find("button", "More"));
+    await click(find("[role=menuitem]", "Download Markdown"));
+    expect([made, clicked, revoked].map((each) => each.mock.calls.length)).toEqual([1, 1, 0]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(revoked).toHaveBeenCalledExactlyOnceWith("blob:x");
+  } finally {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  }
 });

@@ -58,6 +58,19 @@ test("a call and its result are one step; a result without a call is one too", (
   ]);
 });
 
+test("a subagent that was stopped writes no further, though the run goes on", () => {
+  const inside = { call: "c", agent: "reader", parent: "deep" };
+  const store = told(
+    started(),
+    event("tool_call", { id: "c", args: {} }, { name: "task" }),
+    event("subagent_started", { id: "c", text: "Read" }, { ...inside, name: "reader" }),
+    event("token", { id: "m", text: "It is " }, inside),
+    event("subagent_ended", { id: "c", status: "stopped", seconds: 3 }, inside),
+  );
+  const [step] = only(store).steps as [SubagentStep];
+  expect(step.steps).toMatchObject([{ type: "text", text: "It is ", state: "cut" }]);
+});
+
 test("a subagent stands in place of its call, with its own steps, though ids repeat in it", () => {
   const inside = { call: "c", agent: "reader", parent: "deep" };
   const store = told(
@@ -122,7 +135,8 @@ test("turns that have not changed stay the same objects", () => {
 test("a gap is refused, what was told before is not told twice", () => {
   const store = told(started(), event("token", { id: "m", text: "a" }));
   const again = news([event("token", { id: "m", text: "b" })]);
-  expect(store.apply({ ...again, after: again.after + 5, last: again.last + 5 })).toBe(false);
+  store.apply({ ...again, after: again.after + 5, last: again.last + 5 });
+  expect(store.last).toBe(again.after);
   store.apply(again);
   store.apply(again);
   expect(only(store).steps).toMatchObject([{ text: "ab" }]);
@@ -146,8 +160,8 @@ test("a message is seen before the kernel has it, once", () => {
 
 test("a queued message that was taken back is gone, one that was not begun for another reason stays", () => {
   const queued = (run: string) => event("queued", { text: run, steer: false }, { run });
-  const end = (run: string, text: string) => event("run_ended", { status: "stopped", text, seconds: 0 }, { run });
-  const store = told(started(), queued("r2"), queued("r3"), end("r2", "taken back by the person"), end("r3", "not started: closed"));
+  const end = (run: string, more: object) => event("run_ended", { status: "stopped", text: "Why.", seconds: 0, ...more }, { run });
+  const store = told(started(), queued("r2"), queued("r3"), end("r2", { withdrawn: true }), end("r3", {}));
   expect(store.turns.map((turn) => turn.run)).toEqual(["r1", "r3"]);
 });
 

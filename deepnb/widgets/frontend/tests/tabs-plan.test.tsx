@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 
 import { RefusedError } from "../src/client";
@@ -140,4 +141,28 @@ test("steps with the same text are told apart", () => {
   const twice: PlanOf = { seq: 1, by: "agent", todos: [todo("again"), todo("again")] };
   const next: PlanOf = { seq: 2, by: "agent", todos: [todo("again", "completed"), todo("again")] };
   expect(contents(drafts.onto(drafts.draftOf(twice), next))).toEqual(["again", "again"]);
+});
+
+test("a step is dragged by its grip past the middle of another, though never before one that has begun", async () => {
+  const { find, root } = await editing();
+  const list = find("ol");
+  list.setPointerCapture = () => {};
+  const steps = () => [...root.querySelectorAll<HTMLTextAreaElement>("textarea")].map((area) => area.value);
+  const point = (target: Element, type: string, clientY = 0) =>
+    act(async () => void target.dispatchEvent(new PointerEvent(type, { clientY, button: 0, pointerId: 1, bubbles: true })));
+  for (const row of list.children)
+    row.getBoundingClientRect = () => {
+      const top = 100 * [...list.children].indexOf(row);
+      return { top, bottom: top + 100 } as DOMRect;
+    };
+  await point(list, "pointermove", 390);
+  await point(find("button", "Move step 3"), "pointerdown");
+  await point(list, "pointermove", 340);
+  await point(list, "pointermove", 20);
+  expect(steps()).toEqual(["weigh", "write"]);
+  await point(list, "pointermove", 360);
+  expect(steps()).toEqual(["write", "weigh"]);
+  await point(list, "pointerup");
+  await point(list, "pointermove", 210);
+  expect(steps()).toEqual(["write", "weigh"]);
 });

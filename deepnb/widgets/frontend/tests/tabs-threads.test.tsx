@@ -126,3 +126,25 @@ test("usage shows a meter for each limit, and no cost that nobody knows", () => 
   expect(root.textContent).not.toContain("$");
   expect(find("[role=meter]").getAttribute("aria-valuetext")).toBe("250 spent of 1,000");
 });
+
+test("what a thread, an agent or a refusal is called steers nobody's eye", async () => {
+  const { find, click, request, root } = await listed([
+    thread("a\u202eb", { title: "", agent: "c\u202ed" }),
+    thread("e\u202ef", { title: "g\u202eh", forked_from: "i\u202ej" }),
+  ]);
+  request.mockRejectedValueOnce(new Error("No k\u202el."));
+  await click(find(".dn-thread", "a\\u202eb"));
+  expect(find("[role=alert]").textContent).toBe("No k\\u202el.");
+  expect(root.innerHTML).not.toContain("\u202e");
+  expect(request).toHaveBeenLastCalledWith("open_thread", { name: "a\u202eb" });
+});
+
+test("an Enter that ends a composition forks nothing", async () => {
+  const { show, find, type, press, request } = panel();
+  show(<ForkForm step={5} onClose={() => {}} />);
+  await type(find("textarea"), "Why?");
+  find("textarea").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true }));
+  expect(request).not.toHaveBeenCalled();
+  await press(find("textarea"), "Enter");
+  expect(request).toHaveBeenCalledExactlyOnceWith("fork", { step: 5, text: "Why?" });
+});

@@ -66,6 +66,13 @@ test("a row opens to its detail, and offers a fork where there can be one", asyn
   expect(root.querySelector(".dn-detail .dn-fork")).not.toBeNull();
 });
 
+test("reasoning steers nobody's eye", async () => {
+  const { show, find, click } = panel({ trace: [row(1, { kind: "model", detail: "a\u202eb" })], turns: [TURN] });
+  show(<Trace />);
+  await click(find(".dn-trace-step"));
+  expect(find(".dn-detail").textContent).toContain("a\\u202eb");
+});
+
 test("a hundred thousand rows put few into the page, and say how many there are", () => {
   const many = Array.from({ length: 100_000 }, (_, seq) => row(seq));
   const { show, find, root } = panel({ trace: many, turns: [TURN] });

@@ -152,7 +152,7 @@ test("more that is there is pulled", async () => {
 test("a request is answered by its own reply, and refused with a reason", async () => {
   connect();
   await pass(50);
-  const first = client.request("stop", {});
+  const first = client.request("stop", { run: null });
   const second = client.request("ask", { text: "x" });
   kernel.reply(kernel.asked("ask")[0]!, { error: { kind: "SessionError", text: "No." } });
   kernel.reply({ ...kernel.asked("stop")[0]!, view: "other" }, { error: { kind: "X", text: "not mine" } });
@@ -200,7 +200,7 @@ test("a kernel that is silent is lost, what was asked is not sent again, and it 
   await pass(11_000);
   await refused;
   expect(client.connection).toBe("lost");
-  await expect(client.request("stop", {})).rejects.toThrow("not connected");
+  await expect(client.request("stop", { run: null })).rejects.toThrow("not connected");
   kernel.answers = true;
   await pass(11_000);
   expect(client.connection).toBe("live");
@@ -238,14 +238,33 @@ test("a view whose kernel is gone goes on through a new model of its session", a
   register(next);
   await pass(50);
   expect(client.connection).toBe("live");
-  client.request("stop", {}).catch(() => null);
+  client.request("stop", { run: null }).catch(() => null);
   expect(next.sent.map(({ type }) => type)).toEqual(["hello", "stop"]);
+});
+
+test("a view that showed another thread goes on with the one that its panel was made for", async () => {
+  Object.assign(kernel.traits, { key: "fork", home: "k" });
+  register(kernel);
+  connect();
+  await pass(50);
+  kernel.emit("comm:close");
+  register(new Kernel("p2"));
+  await pass(50);
+  expect(client.connection).toBe("live");
+});
+
+test("a thread that was made anew under its name is begun anew", async () => {
+  connect();
+  await pass(50);
+  kernel.traits.key = "another";
+  kernel.emit("change:key");
+  expect(kernel.asked("hello")).toHaveLength(2);
 });
 
 test("another thread is begun anew, whether the trait tells it or a refusal", async () => {
   connect();
   await pass(50);
-  kernel.traits.thread = "other";
+  Object.assign(kernel.traits, { thread: "other", key: "o" });
   kernel.news = news([], { thread: "other" });
   kernel.emit("change:thread");
   await pass(50);
@@ -257,6 +276,48 @@ test("another thread is begun anew, whether the trait tells it or a refusal", as
   kernel.reply(kernel.asked("pull").at(-1)!, { error: { kind: "OtherThreadError", text: "x" } });
   await pass(50);
   expect(client.thread).toBe("third");
+});
+
+test("an idle page asks what it has missed when it is seen again or back on the net, and else leaves the kernel alone", async () => {
+  connect();
+  await pass(2_000);
+  document.dispatchEvent(new Event("visibilitychange"));
+  expect(kernel.asked("pull")).toHaveLength(0);
+  await pass(10_000);
+  document.dispatchEvent(new Event("visibilitychange"));
+  await pass(50);
+  expect(kernel.asked("pull")).toHaveLength(1);
+  dispatchEvent(new Event("online"));
+  await pass(600_000);
+  expect(kernel.asked("pull")).toHaveLength(2);
+  client.close();
+  dispatchEvent(new Event("online"));
+  expect(kernel.asked("pull")).toHaveLength(2);
+});
+
+test("a kernel of another version says so once, and is left alone", async () => {
+  kernel.answers = false;
+  connect();
+  kernel.reply(kernel.asked("hello")[0]!, { error: { kind: "VersionError", text: "Reload the page." } });
+  await pass(60_000);
+  kernel.push(news([event("run_started")]));
+  kernel.emit("change:thread", (kernel.traits.thread = "other"));
+  await pass(60_000);
+  expect(kernel.sent).toHaveLength(1);
+  expect([client.connection, client.refusal, told]).toEqual(["lost", "Reload the page.", []]);
+});
+
+test("a refusal for another reason is told too, also where nothing was heard before it, and may pass", async () => {
+  kernel.answers = false;
+  connect();
+  await pass(30_000);
+  expect(states).toEqual(["lost"]);
+  kernel.reply(kernel.asked("hello").at(-1)!, { error: { kind: "SessionError", text: "Not now." } });
+  await pass(0);
+  expect([states, client.refusal]).toEqual([["lost", "lost"], "Not now."]);
+  kernel.answers = true;
+  await pass(10_000);
+  expect([client.connection, client.refusal]).toEqual(["live", ""]);
 });
 
 test("news of another thread change nothing", async () => {

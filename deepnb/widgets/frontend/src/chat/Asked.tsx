@@ -15,14 +15,16 @@ export function Asked({ turn }: { turn: Turn }) {
   const [editing, setEditing] = useState(false);
   const [whole, setWhole] = useState(turn.question.length <= LONG);
   const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
-  if (editing) return <Edit turn={turn} onClose={() => setEditing(false)} />;
+  const running = useStore((store) => store.facts?.status === "running");
+  const off = useConnection() === "lost" || running;
+  if (editing) return <Edit turn={turn} off={off} onClose={() => setEditing(false)} />;
   return (
     <div class="dn-turn dn-user">
       <p dir="auto">{whole ? turn.question : `${turn.question.slice(0, LONG)}…`}</p>
       <div class="dn-acts">
         {!whole && <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" onClick={() => setWhole(true)}>Show all</button>}
         {turn.status !== "sending" && turn.run && takesMessages && (
-          <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" onClick={() => setEditing(true)}>
+          <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" disabled={off} onClick={() => setEditing(true)}>
             <Icon name="pencil" small />Edit
           </button>
         )}
@@ -32,13 +34,12 @@ export function Asked({ turn }: { turn: Turn }) {
   );
 }
 
-function Edit({ turn, onClose }: { turn: Turn; onClose: () => void }) {
+function Edit({ turn, off, onClose }: { turn: Turn; off: boolean; onClose: () => void }) {
   const { client } = useApp();
-  const lost = useConnection() === "lost";
   const task = useTask();
   const [text, setText] = useState(turn.question);
   const send = () => {
-    if (!text.trim() || lost) return;
+    if (!text.trim() || off) return;
     void task.run(async () => {
       await client.request("resend", { run: turn.run, text: text.trim() });
       onClose();
@@ -59,7 +60,7 @@ function Edit({ turn, onClose }: { turn: Turn; onClose: () => void }) {
       <div class="dn-row dn-wrap">
         <span class="dn-small dn-faint">Asks again in a new thread; this one stays.</span>
         <button type="button" class="dn-btn dn-btn-bare" onClick={onClose}>Cancel</button>
-        <button type="submit" class="dn-btn dn-btn-solid" aria-busy={task.busy} disabled={task.busy || lost || !text.trim()}>Send again</button>
+        <button type="submit" class="dn-btn dn-btn-solid" aria-busy={task.busy} disabled={task.busy || off || !text.trim()}>Send again</button>
       </div>
     </form>
   );

@@ -6,16 +6,20 @@ import { useApp, useConnection, useStore, useUi } from "../app";
 import { Icon } from "../parts/Icon";
 import { legible } from "../parts/legible";
 import { useTask } from "../parts/useTask";
+import type { Store } from "../store";
 import { enterSends } from "./keys";
 import { ModelPill } from "./ModelPill";
 import { PlanPeek, Queue } from "./Queue";
 import { useAsk } from "./useAsk";
+import { useRun } from "./useRun";
 
 export function Composer() {
-  const { client, ui } = useApp();
+  const { client, store, ui } = useApp();
+  const run = useRun();
   const lost = useConnection() === "lost";
   const status = useStore((store) => store.facts?.status ?? "idle");
   const isEmpty = useStore((store) => store.turns.length === 0);
+  const sending = useStore(isSending);
   const open = useStore((store) => store.open.length);
   const takesMessages = useStore((store) => store.facts?.takes_messages !== false);
   const draft = useUi((ui) => ui.draft);
@@ -35,7 +39,7 @@ export function Composer() {
   };
   const steer = () =>
     steering.run(async () => {
-      await client.request("steer", { text: said });
+      await client.request("steer", { text: said, run });
       if (ui.draft.trim() === said) ui.set({ draft: "" });
       input.current?.focus();
     });
@@ -75,10 +79,10 @@ export function Composer() {
           )}
           {active ? (
             <button type="button" class="dn-btn dn-btn-solid dn-btn-icon dn-send" aria-label="Stop the run" title="Stop the run"
-              aria-busy={stopping.busy} disabled={stopping.busy || off} onClick={() => stopping.run(() => client.request("stop", {}))}>
+              aria-busy={stopping.busy} disabled={stopping.busy || off} onClick={() => stopping.run(() => client.request("stop", { run }))}>
               <Icon name="stop" />
             </button>
-          ) : (
+          ) : takesMessages && (
             <button type="button" class="dn-btn dn-btn-solid dn-btn-icon dn-send" aria-label="Send" title="Send" disabled={!said || off} onClick={send}>
               <Icon name="up" />
             </button>
@@ -86,9 +90,16 @@ export function Composer() {
         </div>
       </div>
       {problem && <p class="dn-small dn-bad dn-problem" role="alert">{legible(problem)}</p>}
-      {!active && takesMessages && <QuickActions off={off} onPick={(text) => void ask(text)} />}
+      {!active && !sending && takesMessages && (
+        // The second of two quick clicks comes before anything is drawn anew.
+        <QuickActions off={off} onPick={(text) => void (isSending(store) || ask(text))} />
+      )}
     </div>
   );
+}
+
+function isSending({ turns }: Store): boolean {
+  return turns.some(({ status }) => status === "sending");
 }
 
 function placeholder(status: string, isEmpty: boolean, open: number): string {

@@ -30,12 +30,18 @@ export function Ending({ turn, isLast }: EndingProps) {
     <>
       {turn.status === "failed" && <Failure turn={turn}>{resume}</Failure>}
       {turn.status === "stopped" && (
-        <div class="dn-note"><Icon name="stop" /><span class="dn-grow"><b>Stopped.</b> {turn.why}</span>{resume}</div>
+        <div class="dn-note"><Icon name="stop" /><span class="dn-grow"><b>Stopped</b>{because(turn.why)}</span>{resume}</div>
       )}
       {task.error && <p class="dn-small dn-bad" role="alert">{task.error}</p>}
       {turn.run && <Acts turn={turn} task={task} off={off} />}
     </>
   );
+}
+
+/** A reason is a sentence of its own, or the rest of this one. */
+function because(why: string): string {
+  if (why === "by the person") return " by you.";
+  return /^\p{Ll}/u.test(why) ? ` ${why}` : `. ${why}`;
 }
 
 function Failure({ turn, children }: { turn: Turn; children: preact.ComponentChildren }) {

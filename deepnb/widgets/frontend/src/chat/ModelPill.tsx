@@ -68,7 +68,7 @@ function Choice({ model, onClose }: { model: Model; onClose: () => void }) {
         <input class="dn-input dn-mono" data-first aria-label="Another model, as provider:model" placeholder="provider:model" spellcheck={false} value={spec} onInput={(event) => setSpec(event.currentTarget.value)} />
         <button type="submit" class="dn-btn dn-btn-solid" aria-busy={task.busy} disabled={task.busy || !spec.trim()}>Use</button>
       </form>
-      {task.error && <p class="dn-small dn-bad" role="alert">{legible(task.error)}</p>}
+      {task.error && <p class="dn-small dn-bad" role="alert">{task.error}</p>}
     </div>
   );
 }

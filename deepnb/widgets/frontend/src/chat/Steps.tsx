@@ -10,12 +10,14 @@ import { CopyButton } from "../parts/CopyButton";
 import { Elapsed } from "../parts/Elapsed";
 import { counted, took } from "../parts/format";
 import { Icon, type IconName } from "../parts/Icon";
-import { asText, legible, oneLine } from "../parts/legible";
+import { legible, oneLine } from "../parts/legible";
 import { memo } from "../parts/memo";
 import { useTask } from "../parts/useTask";
+import { Args } from "../questions/ArgsForm";
 import { Diff } from "../questions/Diff";
 import { ForkButton } from "../tabs/Fork";
 import { Notice } from "./Notice";
+import { useRun } from "./useRun";
 import { firstSentence, toolLine } from "./wording";
 
 /** Questions are not among them: those of a subagent, too, stand where nobody can fold them away. */
@@ -42,7 +44,7 @@ const Item = memo(function Item({ step }: { step: Step }) {
     case "notice":
       return <li class="dn-step"><Notice step={step} /></li>;
     case "text":
-      return <li class="dn-step dn-said"><Markdown id={step.id} step={step} /></li>;
+      return <li class="dn-step dn-said"><Markdown step={step} /></li>;
     default:
       return null;
   }
@@ -97,7 +99,7 @@ function Thought({ step }: { step: ThoughtStep }) {
       object={firstSentence(step.text)}
       meta={step.seconds !== null && took(step.seconds)}
     >
-      <div class="dn-think"><Markdown id={`thought ${step.id}`} step={step} /></div>
+      <div class="dn-think"><Markdown step={step} /></div>
     </Row>
   );
 }
@@ -118,20 +120,10 @@ function Tool({ step }: { step: ToolStep }) {
     >
       <div class="dn-step-body">
         <p class="dn-small dn-faint">Called <span class="dn-mono">{oneLine(step.name, 80)}</span></p>
-        <Args args={step.args} />
+        {Object.keys(step.args).length > 0 && <Args args={step.args} />}
         {step.result && <Result text={step.result} />}
       </div>
     </Row>
-  );
-}
-
-function Args({ args }: { args: ToolStep["args"] }) {
-  const names = Object.keys(args);
-  if (!names.length) return null;
-  return (
-    <dl class="dn-args">
-      {names.map((name) => <><dt>{legible(name)}</dt><dd dir="auto">{asText(args[name])}</dd></>)}
-    </dl>
   );
 }
 
@@ -204,13 +196,16 @@ function StopSubagent({ id, name }: { id: string; name: string }) {
   const { client } = useApp();
   const lost = useConnection() === "lost";
   const task = useTask();
-  const stop = () => task.run(() => client.request("stop", { subagent: id }));
+  const run = useRun();
+  const stop = () => task.run(() => client.request("stop", { run, subagent: id }));
   return (
-    <span class="dn-step-act">
-      {task.error && <span class="dn-small dn-bad" role="alert">{legible(task.error)}</span>}
-      <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" aria-busy={task.busy} disabled={task.busy || lost} onClick={stop}>
-        <Icon name="stop" small />Stop<span class="dn-sr"> {oneLine(name, 60)}</span>
-      </button>
-    </span>
+    <>
+      <span class="dn-step-act">
+        <button type="button" class="dn-btn dn-btn-sm dn-btn-bare" aria-busy={task.busy} disabled={task.busy || lost} onClick={stop}>
+          <Icon name="stop" small />Stop<span class="dn-sr"> {oneLine(name, 60)}</span>
+        </button>
+      </span>
+      {task.error && <p class="dn-small dn-bad dn-said" role="alert">{task.error}</p>}
+    </>
   );
 }

@@ -75,7 +75,7 @@ function PartView({ part, folded, seconds }: PartViewProps) {
     case "text":
       return (
         <>
-          <Markdown id={part.step.id} step={part.step} />
+          <Markdown step={part.step} />
           {part.step.state === "cut" && <p class="dn-small dn-faint">Cut off here.</p>}
         </>
       );

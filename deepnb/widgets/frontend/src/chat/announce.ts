@@ -13,14 +13,14 @@ export function useAnnouncements(): void {
   const { store, ui } = useApp();
   useEffect(() => {
     let before = store.turns.at(-1);
-    let said = before ? textOf(before).length : 0;
+    let said = before ? lastText(before).length : 0;
     let timer = 0;
     const look = () => {
       timer = 0;
       const turn = store.turns.at(-1);
       if (!turn || turn === before) return;
       if (turn.run !== before?.run) said = 0;
-      const text = textOf(turn);
+      const text = lastText(turn);
       const sentences = turn.status === "running" ? (/^[^]*[.!?:](?=\s)/.exec(text.slice(said))?.[0] ?? "") : text.slice(said);
       const heard = [stepsSince(before, turn), oneLine(sentences, 600), ending(before, turn)].filter(Boolean).join(" ");
       said += sentences.length;
@@ -37,7 +37,7 @@ export function useAnnouncements(): void {
   }, [store]);
 }
 
-function textOf(turn: Turn): string {
+function lastText(turn: Turn): string {
   const last = turn.steps.findLast((step) => step.type === "text");
   return last?.type === "text" ? last.text : "";
 }
@@ -48,7 +48,7 @@ function stepsSince(before: Turn | undefined, turn: Turn): string {
   const lines = turn.steps.flatMap((step) => {
     if (step.seq <= known || step.type !== "tool") return [];
     const { verb, object } = toolLine(step);
-    return [`${verb} ${object}.`];
+    return [`${verb} ${object}${step.state === "error" ? ", failed" : ""}.`];
   });
   return lines.slice(-3).join(" ");
 }

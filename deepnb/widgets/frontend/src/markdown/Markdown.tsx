@@ -3,26 +3,27 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 import { useApp } from "../app";
-import type { Pieces } from "../model";
+import type { TextStep, ThoughtStep } from "../model";
 import { memo } from "../parts/memo";
 import { Blocks, steady, type Split } from "./blocks";
 import { render } from "./render";
 
 interface MarkdownProps {
-  /** Of the message, for which the reader may want its images to be loaded. */
-  id: string;
   /** What is written; `pieces` as long as there is more to come. */
-  step: { readonly text: string; readonly state: string; readonly pieces?: Pieces };
+  step: Pick<TextStep | ThoughtStep, "type" | "seq" | "text" | "state" | "pieces">;
 }
 
-export function Markdown({ id, step }: MarkdownProps) {
-  const { ui } = useApp();
-  const [images, setImages] = useState(ui.imagesAllowed.has(id));
+export function Markdown({ step }: MarkdownProps) {
+  const { ui, store } = useApp();
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  // Not by the message's id: a graph may give one that the reader has allowed something for.
+  const place = `${step.type} ${step.seq} ${store.facts?.thread}`;
+  const images = ui.imagesAllowed.has(place);
   const { pages, tail, links } = useSplit(step);
   const load = (event: MouseEvent) => {
     if (!(event.target as Element).closest("[data-load]")) return;
-    ui.imagesAllowed.add(id);
-    setImages(true);
+    ui.imagesAllowed.add(place);
+    again(undefined);
   };
   return (
     <div class="dn-prose" data-writing={step.state === "writing" || undefined} onClick={load}>

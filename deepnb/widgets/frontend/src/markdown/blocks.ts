@@ -70,31 +70,64 @@ export class Blocks {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Completes or holds back what would look different with the next few characters. */
+/**
+ * Completes or holds back what would look different with the next few characters.
+ *
+ * It is done again for each drawing, of whatever is written: nothing here may take longer than in
+ * proportion to the text.
+ */
 export function steady(tail: string): string {
   if (FENCE.test(tail)) return tail.replace(/\n[ `~]*$/, ""); // its end may be half written
   const start = tail.lastIndexOf("\n") + 1;
-  const line = tail.slice(start);
   // A line of signs: a fence, a rule, a list item or a heading that has no text yet.
-  if (/^\s*(?:[`~]{1,3}\w*|[-*+=_# ]+|\d+[.)]?|>+ ?)$/.test(line)) return tail.slice(0, start);
+  if (/^(?:[`~]{1,3}\w*|[-*+=_# ]+|\d+[.)]?|>+ ?)$/.test(tail.slice(start).trimStart())) return tail.slice(0, start);
   const table = /(?:^|\n)[ \t]*\|[^\n]*(?:\n[ \t:|-]*)?$/.exec(tail);
-  if (table && !/\n[ \t]*\|?[ \t]*:?-+/.test(tail.slice(0, table.index))) return tail.slice(0, table.index);
+  if (table && !/\n[ \t]*(?:\|[ \t]*)?:?-/.test(tail.slice(0, table.index))) return tail.slice(0, table.index);
   return completed(tail);
 }
 
 /** Closes what is open at the end of a text: code, emphasis, math, a link. */
 function completed(text: string): string {
-  const plain = text.replace(/\\[^]/g, "  ").replace(/(`+)[^`]*?\1/g, (code) => " ".repeat(code.length));
+  const { plain, code } = withoutCode(text.replace(/\\[^]/g, "  "));
   const open = (sign: string) => plain.split(sign).length % 2 === 0;
-  const math = /(?:\$\$|\\\[|\\\()(?![^]*(?:\$\$|\\\]|\\\)))[^]*$/.exec(text);
-  if (math && (open("$$") || !math[0].startsWith("$"))) return text.slice(0, math.index);
-  if (/`[^`\n]*$/.test(plain)) return `${text.replace(/`+$/, "")}${/`$/.test(text) ? "" : "`"}`;
+  const closed = Math.max(0, ...["$$", "\\]", "\\)"].map((sign) => text.lastIndexOf(sign)));
+  const math = closed + text.slice(closed).search(/\$\$|\\[[(]/);
+  if (math >= closed && (open("$$") || text[math] !== "$")) return text.slice(0, math);
+  if (code) {
+    const inside = trimmed(text.slice(code.end), "`");
+    return inside ? text.slice(0, code.end) + inside + code.sign : text.slice(0, code.end - code.sign.length);
+  }
   // One of two signs around a formula, and not that of a price.
   const formula = /\$(?![\s\d$])[^$\n]*$/.exec(plain);
   if (formula && open("$")) return text.slice(0, formula.index);
-  const link = /!?\[[^\]\n]*(?:\]\([^)\s]*)?$/.exec(plain);
-  if (link) return text.slice(0, link.index) + text.slice(link.index).replace(/^!?\[/, "").replace(/\]\([^)]*$/, "");
-  let whole = text.replace(/[*_~]+$/, "");
+  const bracket = plain.lastIndexOf("[");
+  const link = bracket >= 0 && /^\[([^\]\n]*)(?:\]\([^)\s]*)?$/.exec(plain.slice(bracket));
+  if (link) {
+    const from = plain[bracket - 1] === "!" ? bracket - 1 : bracket;
+    return text.slice(0, from) + text.slice(bracket + 1, bracket + 1 + link[1]!.length);
+  }
+  let whole = trimmed(text, "*_~");
   for (const sign of ["**", "~~"]) if (whole.split(sign).length % 2 === 0) whole = `${whole.trimEnd()}${sign}`;
   return whole;
+}
+
+/** A text with spaces for its code, and where code begins in the last line that has no end yet. */
+function withoutCode(text: string): { plain: string; code: { sign: string; end: number } | null } {
+  let plain = "";
+  let code: { sign: string; end: number } | null = null;
+  for (const { 0: sign, index } of text.matchAll(/`+/g)) {
+    if (!code) code = { sign, end: index + sign.length };
+    else if (code.sign === sign) {
+      plain += text.slice(plain.length, code.end) + " ".repeat(index - code.end) + sign;
+      code = null;
+    }
+  }
+  return { plain: plain + text.slice(plain.length), code: code && !text.includes("\n", code.end) ? code : null };
+}
+
+/** A text without any of these signs at its end. */
+function trimmed(text: string, signs: string): string {
+  let end = text.length;
+  while (end > 0 && signs.includes(text[end - 1]!)) end--;
+  return text.slice(0, end);
 }

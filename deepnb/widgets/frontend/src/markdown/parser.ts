@@ -1,6 +1,6 @@
 /** Markdown as models write it: GitHub's, with math, and with next to no HTML. */
 
-import { Lexer, Marked, type Tokens, type TokenizerAndRendererExtension } from "marked";
+import { Lexer, Marked, Renderer, Tokenizer, type Tokens, type TokenizerAndRendererExtension } from "marked";
 
 import { mathML } from "./math";
 
@@ -69,23 +69,63 @@ const tooManySigns: TokenizerAndRendererExtension = {
   renderer: (token) => escaped(token.text as string),
 };
 
-const marked = new Marked({
-  gfm: true,
-  extensions: [blockMath, inlineMath, tooManySigns],
-  renderer: {
-    html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
-    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
-  },
-});
+/** At most so much of a table is read until somebody wants to see all. */
+const MOST_ROWS = 100;
+const MOST_COLUMNS = 200;
+
+interface Table extends Tokens.Table {
+  /** How many rows it has, if it was cut. */
+  all?: number;
+}
+
+/**
+ * Reads as many rows as are shown. A table without cells is one to be shown as it was written:
+ * each row is filled up to the columns of the head, so that a few letters could make millions.
+ */
+function table(tokenizer: Tokenizer, source: string, mostRows: number): Table | undefined {
+  const found = tokenizer.rules.block.table.exec(source);
+  if (!found) return undefined;
+  const raw = found[0].replace(/\n+$/, "");
+  const lines = raw.split("\n");
+  const columns = found[2]!.split("|").length;
+  if (columns > MOST_COLUMNS || columns * lines.length > 2 * raw.length)
+    return { type: "table", raw, header: [], align: [], rows: [] };
+  const read = Tokenizer.prototype.table.call(tokenizer, lines.slice(0, mostRows + 2).join("\n"));
+  return read && (lines.length > mostRows + 2 ? { ...read, raw, all: lines.length - 2 } : read);
+}
+
+/** A parser that reads no more than so many rows of a table. */
+const parser = (mostRows: number) =>
+  new Marked({
+    gfm: true,
+    extensions: [blockMath, inlineMath, tooManySigns],
+    tokenizer: {
+      table(source) {
+        return table(this, source, mostRows);
+      },
+    },
+    renderer: {
+      html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
+      checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+      table(token: Table) {
+        if (!token.header.length) return `<pre>${escaped(token.raw)}</pre>`;
+        const made = Renderer.prototype.table.call(this, token);
+        return token.all ? made.replace("<table", `<table data-rows="${token.all}"`) : made;
+      },
+    },
+  });
+
+const marked = parser(MOST_ROWS);
+const markedWhole = parser(Infinity);
 
 export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]!);
 }
 
-/** HTML of a Markdown text; nothing has been checked yet. */
-export function toHtml(markdown: string): string {
+/** HTML of a Markdown text, with all rows of its tables or the first ones; nothing has been checked yet. */
+export function toHtml(markdown: string, allRows = false): string {
   if (TOO_DEEP.test(markdown)) return `<pre>${escaped(markdown)}</pre>`;
-  return marked.parse(markdown, { async: false });
+  return (allRows ? markedWhole : marked).parse(markdown, { async: false });
 }
 
 /** The blocks of a Markdown text: paragraphs, lists, tables and so on, with their kind. */

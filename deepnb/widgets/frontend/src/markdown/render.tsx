@@ -9,8 +9,8 @@ import { legible } from "../parts/legible";
 import { escaped, toHtml } from "./parser";
 
 const TEXT = "p br strong em del b i u s mark sub sup kbd code pre blockquote ul ol li hr a img h1 h2 h3 h4 h5 h6 table thead tbody tr th td";
-const MATH = "math mrow mi mn mo mtext mspace ms msup msub msubsup mfrac msqrt mroot mstyle mtable mtr mtd mover munder munderover mpadded mphantom menclose mmultiscripts mprescripts none merror";
-const ATTRIBUTES = "href src alt align start display mathvariant stretchy fence separator lspace rspace minsize maxsize symmetric largeop movablelimits accent accentunder linethickness width height depth columnalign rowspacing columnspacing columnlines rowlines notation scriptlevel displaystyle form";
+const MATH = "math mrow mi mn mo mtext mspace ms msup msub msubsup mfrac msqrt mroot mstyle mtable mtr mtd mover munder munderover mpadded mphantom menclose merror";
+const ATTRIBUTES = "href src alt align start display mathvariant stretchy fence separator lspace rspace minsize maxsize symmetric largeop movablelimits accent accentunder linethickness width height depth data-rows columnalign rowspacing columnspacing columnlines rowlines notation scriptlevel displaystyle form";
 
 const WALL: Config & { RETURN_DOM_FRAGMENT: true } = {
   ALLOWED_TAGS: [...TEXT.split(" "), ...MATH.split(" ")],
@@ -25,8 +25,6 @@ const WALL: Config & { RETURN_DOM_FRAGMENT: true } = {
 /** An instance of its own: another widget of the page may add hooks to the one they share. */
 const purify = DOMPurify(window);
 
-const MOST_ROWS = 100;
-
 export interface Rendering {
   /** Whether the reader wants to see what is loaded from elsewhere. */
   images: boolean;
@@ -35,22 +33,28 @@ export interface Rendering {
 }
 
 export function render(markdown: string, rendering: Rendering): DocumentFragment {
-  const text = legible(markdown);
-  const made = purify.sanitize(html(text), WALL);
+  return nodes(legible(markdown), rendering, false);
+}
+
+function nodes(text: string, rendering: Rendering, allRows: boolean): DocumentFragment {
+  const made = purify.sanitize(html(text, allRows), WALL);
   made.querySelectorAll("[href]:not(a)").forEach((formula) => formula.removeAttribute("href")); // a link to some browsers
   made.querySelectorAll("a").forEach(finishLink);
   made.querySelectorAll("img").forEach((image) => finishImage(image, rendering.images));
   made.querySelectorAll("[align]").forEach(finishCell);
   made.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach(finishHeading);
-  made.querySelectorAll("table").forEach(finishTable);
+  made.querySelectorAll("table").forEach((table, place) => {
+    const wholeTable = () => nodes(text, rendering, true).querySelectorAll("table")[place];
+    finishTable(table, wholeTable);
+  });
   made.querySelectorAll("pre").forEach((code) => finishCode(code, rendering.whole));
   made.querySelectorAll('math[display="block"]').forEach((math) => math.parentElement?.classList.add("dn-math"));
   return made;
 }
 
-function html(text: string): string {
+function html(text: string, allRows: boolean): string {
   try {
-    return toHtml(text);
+    return toHtml(text, allRows);
   } catch {
     return `<pre>${escaped(text)}</pre>`; // nested to do harm
   }
@@ -102,7 +106,7 @@ function finishHeading(heading: Element): void {
   heading.replaceWith(made);
 }
 
-function finishTable(table: HTMLTableElement): void {
+function finishTable(table: HTMLTableElement, wholeTable: () => HTMLTableElement | undefined): void {
   const box = document.createElement("div");
   box.className = "dn-scroll";
   box.tabIndex = 0;
@@ -110,18 +114,17 @@ function finishTable(table: HTMLTableElement): void {
   box.setAttribute("aria-label", "Table");
   table.replaceWith(box);
   box.append(table);
-  const rows = [...(table.tBodies[0]?.rows ?? [])];
-  const rest = rows.slice(MOST_ROWS);
-  if (!rest.length) return;
+  const rows = Number(table.getAttribute("data-rows"));
+  if (!rows) return;
+  table.removeAttribute("data-rows");
   const more = document.createElement("button");
   more.type = "button";
   more.className = "dn-btn dn-btn-sm";
-  more.textContent = `Show all ${thousands(rows.length)} rows`;
+  more.textContent = `Show all ${thousands(rows)} rows`;
   more.addEventListener("click", () => {
-    table.tBodies[0]!.append(...rest);
+    table.replaceChildren(...(wholeTable()?.childNodes ?? []));
     more.remove();
   });
-  rest.forEach((row) => row.remove());
   box.append(more);
 }
 

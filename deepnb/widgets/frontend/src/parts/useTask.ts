@@ -2,9 +2,11 @@
 
 import { useRef, useState } from "preact/hooks";
 
+import { legible } from "./legible";
+
 export interface Task {
   readonly busy: boolean;
-  /** Why the last one was not carried out; empty if it was. */
+  /** Why the last one was not carried out, fit to be looked at; empty if it was. */
   readonly error: string;
   /** Does the work, unless some is under way: a button never acts twice. */
   run(work: () => Promise<unknown>): Promise<void>;
@@ -22,7 +24,7 @@ export function useTask(): Task {
     try {
       await work();
     } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(legible(problem instanceof Error ? problem.message : String(problem)));
     } finally {
       underWay.current = false;
       setBusy(false);

@@ -14,9 +14,9 @@ const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "E
 
 export function Approval({ step, asked }: { step: QuestionStep; asked: ApprovalQuestion }) {
   const { actions } = asked;
-  const answer = useAnswer(step.id);
+  const answer = useAnswer(step);
   const fresh = useMemo(() => actions.map(() => UNDECIDED), [actions]);
-  const [drafts, setDrafts] = useDraft<readonly ActionDraft[]>(step.id, "actions", fresh);
+  const [drafts, setDrafts] = useDraft<readonly ActionDraft[]>(step, "actions", fresh);
   const change = (at: number, changes: Partial<ActionDraft>) =>
     setDrafts(drafts.map((draft, each) => (each === at ? { ...draft, ...changes } : draft)));
 

@@ -1,9 +1,8 @@
 /** A tool's arguments, to be read and changed in a form that follows its schema. */
 
 import { Icon } from "../parts/Icon";
-import { legible, oneLine } from "../parts/legible";
+import { asText, legible, oneLine, textOf } from "../parts/legible";
 import { useUnique } from "../parts/unique";
-import { textOf } from "./requests";
 import { shown, typedIn, type Edits, type Field, type Filled } from "./schema";
 
 interface ArgsFormProps {
@@ -176,7 +175,7 @@ export function Args({ args }: { args: Record<string, unknown> }) {
       {entries.map(([name, value]) => (
         <>
           <dt>{legible(name)}</dt>
-          <dd>{legible(textOf(value)) || '""'}</dd>
+          <dd dir="auto">{asText(value) || '""'}</dd>
         </>
       ))}
     </dl>

@@ -10,10 +10,10 @@ import type { BudgetQuestion } from "./requests";
 
 export function Budget({ step, asked }: { step: QuestionStep; asked: BudgetQuestion }) {
   const id = useUnique();
-  const answer = useAnswer(step.id);
+  const answer = useAnswer(step);
   const { unit, limit, spent } = asked;
   const suggestion = 2 * (2 * limit > spent ? limit : spent) || 1;
-  const [typed, setTyped] = useDraft(step.id, "limit", String(Number(suggestion.toPrecision(6))));
+  const [typed, setTyped] = useDraft(step, "limit", String(Number(suggestion.toPrecision(6))));
   const wanted = typed.trim() ? Number(typed) : NaN;
   const problem = problemOf(wanted, asked);
   const locked = answer.locked || problem !== "";

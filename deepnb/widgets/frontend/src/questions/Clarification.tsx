@@ -1,5 +1,6 @@
 /** A question that is answered in words, or by choosing. Digits pick, Enter answers. */
 
+import { isComposing } from "../chat/keys";
 import type { QuestionStep } from "../model";
 import { legible } from "../parts/legible";
 import { useUnique } from "../parts/unique";
@@ -10,9 +11,9 @@ import type { Clarification as ClarificationQuestion, Option } from "./requests"
 
 export function Clarification({ step, asked }: { step: QuestionStep; asked: ClarificationQuestion }) {
   const id = useUnique();
-  const answer = useAnswer(step.id);
-  const [selected, select] = useDraft<readonly string[]>(step.id, "selected", []);
-  const [words, setWords] = useDraft(step.id, "words", "");
+  const answer = useAnswer(step);
+  const [selected, select] = useDraft<readonly string[]>(step, "selected", []);
+  const [words, setWords] = useDraft(step, "words", "");
   const { options, multiple } = asked;
   const takesWords = options === null || asked.freeform;
   const said = takesWords ? words.trim() : "";
@@ -34,11 +35,14 @@ export function Clarification({ step, asked }: { step: QuestionStep; asked: Clar
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     const isTyping = target.localName === "textarea";
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isComposing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && !event.shiftKey && target.localName !== "button") send();
-    else if (!isTyping && /^[1-9]$/.test(event.key) && options?.[Number(event.key) - 1])
+    else if (!isTyping && /^[1-9]$/.test(event.key) && options?.[Number(event.key) - 1]) {
+      const card = event.currentTarget as HTMLElement;
       pick(options[Number(event.key) - 1]!);
-    else return;
+      // The arrow keys go on from there.
+      card.querySelectorAll<HTMLElement>(".dn-choice input")[Number(event.key) - 1]?.focus();
+    } else return;
     event.preventDefault();
   };
 

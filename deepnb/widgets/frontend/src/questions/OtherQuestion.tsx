@@ -1,26 +1,27 @@
 /** What deepnb has no card for: any graph may ask anything, and is answered in words or in JSON. */
 
+import { isComposing } from "../chat/keys";
 import type { QuestionStep } from "../model";
-import { legible } from "../parts/legible";
+import { asText, legible } from "../parts/legible";
 import { useUnique } from "../parts/unique";
 import { useAnswer } from "./answer";
 import { Args } from "./ArgsForm";
 import { Button, Card, Status } from "./Card";
 import { useDraft } from "./drafts";
-import { textOf, type ClientTool as ClientToolQuestion, type OtherQuestion as Question } from "./requests";
+import type { ClientTool as ClientToolQuestion, OtherQuestion as Question } from "./requests";
 
 export function OtherQuestion({ step, asked }: { step: QuestionStep; asked: Question }) {
   const id = useUnique();
-  const answer = useAnswer(step.id);
-  const [typed, setTyped] = useDraft(step.id, "words", "");
-  const [asJson, setAsJson] = useDraft(step.id, "json", false);
+  const answer = useAnswer(step);
+  const [typed, setTyped] = useDraft(step, "words", "");
+  const [asJson, setAsJson] = useDraft(step, "json", false);
   const { value, problem } = asJson ? readJson(typed) : { value: typed.trim(), problem: "" };
   const locked = answer.locked || !typed.trim() || problem !== "";
   const send = () => !locked && answer.send(value);
   const onKeyDown = (event: KeyboardEvent) => {
     // JSON has lines of its own: there Enter breaks, and Ctrl+Enter answers.
     const answers = asJson ? event.ctrlKey || event.metaKey : !event.shiftKey;
-    if (event.key !== "Enter" || !answers || event.isComposing) return;
+    if (event.key !== "Enter" || !answers || isComposing(event)) return;
     event.preventDefault();
     send();
   };
@@ -36,7 +37,7 @@ export function OtherQuestion({ step, asked }: { step: QuestionStep; asked: Ques
         </p>
         {asked.rest !== undefined && (
           <pre class="dn-ask-json" tabIndex={0} aria-label="What was asked">
-            {legible(textOf(asked.rest))}
+            {asText(asked.rest)}
           </pre>
         )}
         <div>
@@ -89,7 +90,7 @@ const UNAVAILABLE = "The person's files in the browser are not available here.";
 
 /** A tool that only a client with the person's files can run, which this panel is not. */
 export function ClientTool({ step, asked }: { step: QuestionStep; asked: ClientToolQuestion }) {
-  const answer = useAnswer(step.id);
+  const answer = useAnswer(step);
   return (
     <Card step={step} icon="monitor" title="Waits for the files in your browser">
       <div class="dn-ask-body">

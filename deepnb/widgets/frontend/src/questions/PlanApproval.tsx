@@ -4,6 +4,7 @@ import { useMemo, useRef } from "preact/hooks";
 
 import { useApp } from "../app";
 import type { QuestionStep } from "../model";
+import { useDragging } from "../parts/dragging";
 import { counted } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { legible } from "../parts/legible";
@@ -25,15 +26,14 @@ import {
 } from "./plan";
 import { PlanStepRow } from "./PlanStepRow";
 import type { PlanQuestion } from "./requests";
-import { useDragging } from "./dragging";
 
 export function PlanApproval({ step, asked }: { step: QuestionStep; asked: PlanQuestion }) {
   const { ui } = useApp();
-  const answer = useAnswer(step.id);
+  const answer = useAnswer(step);
   const fresh = useMemo(() => freshPlan(asked.steps), [asked]);
-  const [draft, setDraft] = useDraft(step.id, "plan", fresh);
-  const [reason, setReason] = useDraft(step.id, "reason", "");
-  const [rejecting, setRejecting] = useDraft(step.id, "rejecting", false);
+  const [draft, setDraft] = useDraft(step, "plan", fresh);
+  const [reason, setReason] = useDraft(step, "reason", "");
+  const [rejecting, setRejecting] = useDraft(step, "rejecting", false);
   const root = useRef<HTMLDivElement>(null);
   const focusNext = useFocusNext(root);
   const edits = countEdits(draft, asked.steps);

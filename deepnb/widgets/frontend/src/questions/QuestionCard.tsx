@@ -1,38 +1,37 @@
 /** A question to the person: a card while it is open, then a line that says what was decided. */
 
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { useApp } from "../app";
 import type { QuestionStep } from "../model";
 import { Approval } from "./Approval";
-import { useAnswer, type Answer } from "./answer";
+import { forgetAnswer, useAnswer, type Answer } from "./answer";
 import { Budget } from "./Budget";
 import { Clarification } from "./Clarification";
 import { Decided } from "./Decided";
-import { hasDraft } from "./drafts";
+import { usePlace } from "./drafts";
 import { ClientTool, OtherQuestion } from "./OtherQuestion";
 import { PlanApproval } from "./PlanApproval";
 import { readRequest } from "./requests";
 
 export { openQuestionSummary } from "./requests";
 
-/** Keyed by the question: whatever takes its place is another card, with buttons of its own. */
+/** Keyed by its place: whatever else comes to stand here is another card, with buttons of its own. */
 export function QuestionCard({ step }: { step: QuestionStep }) {
-  return <OneQuestion key={step.id} step={step} />;
+  const place = usePlace(step);
+  return <OneQuestion key={place} step={step} place={place} />;
 }
 
-function OneQuestion({ step }: { step: QuestionStep }) {
+function OneQuestion({ step, place }: { step: QuestionStep; place: string }) {
   const { drafts } = useApp().ui;
-  const answer = useAnswer(step.id);
-  const root = useRef<HTMLDivElement>(null);
-  const isOpen = step.by === "";
-  useKeptFocus(root, isOpen);
+  const answer = useAnswer(step);
+  useForgetting(place, step.by !== "");
   return (
-    <div ref={root} class="dn-question" tabIndex={-1}>
-      {isOpen ? (
+    <div class="dn-question">
+      {step.by === "" ? (
         <Open step={step} />
       ) : (
-        <Decided step={step} note={noteOf(step, answer, hasDraft(drafts, step.id))} />
+        <Decided step={step} note={noteOf(step, answer, drafts.has(place))} />
       )}
     </div>
   );
@@ -40,7 +39,7 @@ function OneQuestion({ step }: { step: QuestionStep }) {
 
 /** What to tell a person whose answer came too late; empty if it was theirs, or they had none. */
 function noteOf(step: QuestionStep, answer: Answer, hadInput: boolean): string {
-  if (step.by !== "person" || answer.state !== "open") return "";
+  if (step.by !== "person" || answer.state !== "open" || answer.unknown) return "";
   if (answer.refused) return answer.refused;
   return hadInput ? "What you had entered here was not sent." : "";
 }
@@ -63,18 +62,17 @@ function Open({ step }: { step: QuestionStep }) {
   }
 }
 
-/**
- * Keeps the focus where the card was, if it was in it.
- *
- * Else it would fall to the page, where a notebook takes the next keys for its own.
- */
-function useKeptFocus(root: { current: HTMLElement | null }, isOpen: boolean): void {
-  const wasOpen = useRef(isOpen);
-  // Looked up while the old card is still there; a host may have put the panel into a shadow root.
-  const page = root.current?.getRootNode() as Document | ShadowRoot | undefined;
-  const hadFocus = wasOpen.current && !isOpen && root.current?.contains(page?.activeElement ?? null);
-  useLayoutEffect(() => {
-    if (hadFocus) root.current?.focus({ preventScroll: true });
-    wasOpen.current = isOpen;
-  });
+/** Lets go of what was entered when the line of a decided question is not looked at any more. */
+function useForgetting(place: string, isDecided: boolean): void {
+  const { client, ui } = useApp();
+  const isUseless = useRef(false);
+  isUseless.current = isDecided;
+  useEffect(
+    () => () => {
+      if (!isUseless.current) return;
+      forgetAnswer(client, place);
+      ui.drafts.delete(place);
+    },
+    [],
+  );
 }

@@ -3,13 +3,17 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { useApp, useConnection } from "../app";
-import type { Client } from "../client";
+import { RefusedError, type Client } from "../client";
+import type { QuestionStep } from "../model";
 import type { JsonValue } from "../protocol";
+import { usePlace } from "./drafts";
 
-/** How an answer of this view stands. `refused` says why the kernel has not taken it. */
+/** How an answer of this view stands. `refused` says why the kernel has not taken it, if it has not. */
 class Answering {
   state: "open" | "sending" | "sent" = "open";
   refused = "";
+  /** Whether nobody knows if it has arrived. */
+  unknown = false;
   private readonly listeners = new Set<() => void>();
 
   subscribe(callback: () => void): () => void {
@@ -25,6 +29,7 @@ class Answering {
       await client.request("respond", { question, answer });
       this.set("sent", "");
     } catch (error) {
+      this.unknown = error instanceof RefusedError && error.kind === "ConnectionLost";
       this.set("open", (error as Error).message);
     }
   }
@@ -36,20 +41,27 @@ class Answering {
   }
 }
 
-/** Of each view, by question; held by the wire, since a new wire knows nothing of old answers. */
+/** Of each view, by place; held by the wire, since a new wire knows nothing of old answers. */
 const answers = new WeakMap<Client, Map<string, Answering>>();
 
-function answering(client: Client, question: string): Answering {
+function answering(client: Client, place: string): Answering {
   const known = answers.get(client) ?? new Map<string, Answering>();
   answers.set(client, known);
-  const one = known.get(question) ?? new Answering();
-  known.set(question, one);
+  const one = known.get(place) ?? new Answering();
+  known.set(place, one);
   return one;
+}
+
+/** Lets go of an answer that is of no use any more. */
+export function forgetAnswer(client: Client, place: string): void {
+  answers.get(client)?.delete(place);
 }
 
 export interface Answer {
   readonly state: "open" | "sending" | "sent";
   readonly refused: string;
+  /** Whether nobody knows if it has arrived. */
+  readonly unknown: boolean;
   /** Whether nothing can be sent now. */
   readonly locked: boolean;
   /** What to say about it beside the buttons; empty if there is nothing to say. */
@@ -57,20 +69,21 @@ export interface Answer {
   send(answer: JsonValue): void;
 }
 
-export function useAnswer(question: string): Answer {
+export function useAnswer(step: QuestionStep): Answer {
   const { client } = useApp();
   const connection = useConnection();
-  const one = answering(client, question);
+  const one = answering(client, usePlace(step));
   const [, draw] = useState({});
   useEffect(() => one.subscribe(() => draw({})), [one]);
-  const { state, refused } = one;
+  const { state, refused, unknown } = one;
   const lost = connection === "lost";
   return {
     state,
     refused,
+    unknown,
     locked: state !== "open" || lost,
     status: statusOf(state, lost, connection === "busy"),
-    send: (answer) => void (!lost && one.send(client, question, answer)),
+    send: (answer) => void (!lost && one.send(client, step.id, answer)),
   };
 }
 

@@ -2,21 +2,29 @@
 
 import { useState } from "preact/hooks";
 
-import { useApp } from "../app";
+import { useApp, useStore } from "../app";
+import type { QuestionStep } from "../model";
 
-/** As `useState`, kept in the view under the question's id. */
-export function useDraft<T>(question: string, field: string, initial: T): [T, (value: T) => void] {
-  const { drafts } = useApp().ui;
-  const key = `${question}/${field}`;
-  const [, draw] = useState({});
-  const set = (value: T) => {
-    drafts.set(key, value);
-    draw({});
-  };
-  return [drafts.has(key) ? (drafts.get(key) as T) : initial, set];
+/**
+ * Under what a view keeps its answer to a question, and what was typed into it.
+ *
+ * An id alone would not do: the question of a fork has that of the original, and one that is put
+ * again, since the graph has refused its answer, has the one that it had.
+ */
+export function usePlace(step: QuestionStep): string {
+  const thread = useStore((store) => store.facts?.thread) ?? "";
+  return `${thread} ${step.seq} ${step.id}`;
 }
 
-/** Whether anything was typed into a question. */
-export function hasDraft(drafts: ReadonlyMap<string, unknown>, question: string): boolean {
-  return [...drafts.keys()].some((key) => key.startsWith(`${question}/`));
+/** As `useState`, kept in the view with the question. */
+export function useDraft<T>(step: QuestionStep, field: string, initial: T): [T, (value: T) => void] {
+  const { drafts } = useApp().ui;
+  const place = usePlace(step);
+  const [, draw] = useState({});
+  const typed = () => drafts.get(place) as Record<string, T> | undefined;
+  const set = (value: T) => {
+    drafts.set(place, { ...typed(), [field]: value });
+    draw({});
+  };
+  return [typed()?.[field] ?? initial, set];
 }

@@ -2,7 +2,8 @@
 
 import type { QuestionStep } from "../model";
 import type { JsonValue } from "../protocol";
-import { oneLine } from "../parts/legible";
+import { oneLine, textOf } from "../parts/legible";
+import { object } from "../store/fields";
 import { findDiff } from "./unified";
 
 export type JsonObject = Record<string, JsonValue>;
@@ -253,15 +254,9 @@ function other(request: JsonValue): OtherQuestion {
 }
 
 export function objectOf(value: JsonValue): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return (object(value) ?? {}) as JsonObject;
 }
 
 export function listOf(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** A text as it is, anything else as JSON, nothing as an empty text. */
-export function textOf(value: JsonValue): string {
-  if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

@@ -1,7 +1,8 @@
 /** The fields of a form that follows a tool's JSON schema, or its arguments where there is none. */
 
 import type { JsonValue } from "../protocol";
-import { listOf, objectOf, textOf, type JsonObject } from "./requests";
+import { textOf } from "../parts/legible";
+import { listOf, objectOf, type JsonObject } from "./requests";
 
 export interface Field {
   readonly name: string;

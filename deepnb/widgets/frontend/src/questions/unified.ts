@@ -119,7 +119,7 @@ const LEAST_ALIKE = 0.3;
 
 /** Marks the words in which a line differs from the one in its place, if they are alike at all. */
 function mark(old: Line, now: Line): void {
-  const [before, after] = [textOf(old), textOf(now)];
+  const [before, after] = [lineText(old), lineText(now)];
   const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
   if (!changes) return;
   const kept = changes.filter((each) => !each.added && !each.removed);
@@ -135,7 +135,7 @@ function mark(old: Line, now: Line): void {
   now.parts = parts("removed");
 }
 
-export function textOf(line: Line): string {
+export function lineText(line: Line): string {
   return line.parts.map((part) => part.text).join("");
 }
 

@@ -3,12 +3,12 @@
 import type { QuestionStep } from "../model";
 import type { JsonValue } from "../protocol";
 import { counted } from "../parts/format";
+import { textOf } from "../parts/legible";
 import { amount } from "./amount";
 import {
   listOf,
   objectOf,
   readStep,
-  textOf,
   titleOf,
   type Action,
   type Asked,

@@ -6,13 +6,22 @@ import { useApp, useConnection, useStore } from "../app";
 import { CopyButton } from "../parts/CopyButton";
 import { timeOfDay } from "../parts/format";
 import { Icon } from "../parts/Icon";
-import { openingCell } from "./python";
+import { legible } from "../parts/legible";
 
 export function Banner() {
   const { client } = useApp();
   const connection = useConnection();
   const closed = useStore((store) => store.facts?.status === "closed");
+  const [, draw] = useState({});
+  useEffect(() => client.onConnection(() => draw({})), [client]); // why it is lost may change
   const slow = useLater(connection === "connecting", 1000);
+  if (connection === "lost" && !client.dead && client.refusal)
+    return (
+      <div class="dn-off" role="alert">
+        <Icon name="unplug" />
+        <span class="dn-grow">{legible(client.refusal)}</span>
+      </div>
+    );
   if (connection === "lost" && !client.dead)
     return <Quiet>The kernel does not answer. If a long cell keeps it busy, this panel comes back by itself; else run the cell that made session.</Quiet>;
   if (connection === "lost") return <Gone what="The kernel is gone." />;
@@ -38,7 +47,7 @@ function Gone({ what }: { what: string }) {
       <span class="dn-grow">
         <b>{what}</b> {kept}Run the cell that made <code>session</code> and this panel comes back.
       </span>
-      {facts && <CopyButton text={() => openingCell(facts)}>Copy the cell</CopyButton>}
+      {facts?.opening && <CopyButton text={() => facts.opening}>Copy the cell</CopyButton>}
     </div>
   );
 }

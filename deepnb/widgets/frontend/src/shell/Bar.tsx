@@ -5,6 +5,7 @@ import { useRef } from "preact/hooks";
 import { useApp, useStore, useUi } from "../app";
 import { counted } from "../parts/format";
 import { Icon } from "../parts/Icon";
+import { legible } from "../parts/legible";
 import { step } from "../parts/Popover";
 import type { Store } from "../store";
 import type { Tab } from "../ui";
@@ -74,7 +75,7 @@ export function Bar({ id, selected }: { id: string; selected: Tab }) {
 }
 
 function titleOf({ facts, turns }: Store): string {
-  return facts?.title || (turns.length && facts?.thread) || "New thread";
+  return legible(facts?.title || (turns.length && facts?.thread) || "New thread");
 }
 
 interface TabsProps {

@@ -5,6 +5,7 @@ import type { Turn } from "../model";
 import { Elapsed } from "../parts/Elapsed";
 import { counted, took } from "../parts/format";
 import { Icon } from "../parts/Icon";
+import { legible } from "../parts/legible";
 import type { Store } from "../store";
 
 interface DockProps {
@@ -58,7 +59,7 @@ export function statusLine(store: Store): string {
     case "running":
       return store.trace.findLast((row) => row.live)?.line || "Working";
     case "waiting":
-      return store.open.length ? "Waits for you" : store.facts.waiting_for || "Waits";
+      return store.open.length ? "Waits for you" : legible(store.facts.waiting_for) || "Waits";
     case "failed":
       return turn?.why ? `Failed: ${turn.why}` : "Failed";
     case "stopped":

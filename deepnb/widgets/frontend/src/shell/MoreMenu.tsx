@@ -8,7 +8,6 @@ import { Icon, type IconName } from "../parts/Icon";
 import { Popover } from "../parts/Popover";
 import { useTask } from "../parts/useTask";
 import type { Exported } from "../protocol";
-import { openingCode } from "./python";
 
 export function MoreMenu() {
   const { client, ui } = useApp();
@@ -42,9 +41,10 @@ export function MoreMenu() {
         return (
           <div class="dn-menu">
             {item("plus", "New thread", () => client.request("new_thread", {}))}
-            {item("copy", "Copy Python for this thread", () =>
-              copy(openingCode(facts!), "Python for this thread"),
-            )}
+            {facts?.opening &&
+              item("copy", "Copy Python for this thread", () =>
+                copy(facts.opening, "Python for this thread"),
+              )}
             {item("text", "Copy transcript as Markdown", async () =>
               copy((await exported("md")).text, "Transcript"),
             )}
@@ -89,11 +89,14 @@ export function MenuItem({ icon, disabled = false, onPick, children }: MenuItemP
   );
 }
 
+/** Milliseconds in which a browser has surely begun to read a file: some do so only after the click. */
+const TO_BE_READ = 10_000;
+
 function download({ name, text }: Exported, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
+  setTimeout(() => URL.revokeObjectURL(url), TO_BE_READ);
 }

@@ -222,6 +222,11 @@ export class Draft {
     const known = this.steps.get(key);
     if (known?.type !== "subagent") return;
     this.steps.put(key, { ...known, state: state(event), seconds: number(event, "seconds") });
+    for (const writing of this.writing) {
+      if (writing.split(" ")[1] !== event.call) continue;
+      this.cut(writing); // it was stopped, and writes no further
+      this.writing.delete(writing);
+    }
   }
 
   private interruptOpened(event: WireEvent): void {

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { useApp, useConnection, useStore } from "../app";
+import { enterSends } from "../chat/keys";
 import { Icon } from "../parts/Icon";
 import { Popover } from "../parts/Popover";
 import { useTask } from "../parts/useTask";
@@ -73,11 +74,7 @@ export function ForkForm({ step, onClose }: { step: number; onClose: () => void 
         placeholder="Ask something else there"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          if (said && !running && !lost) void fork();
-        }}
+        onKeyDown={(event) => enterSends(event, () => said && !running && !lost && void fork())}
       />
       {running && (
         <p class="dn-small dn-muted">A thread cannot be forked while it runs. Wait, or stop it first.</p>

@@ -1,9 +1,11 @@
 /** The plan while a person changes it. Nothing of it reaches the agent before Save. */
 
+import type { TargetedPointerEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import { useApp, useConnection } from "../app";
 import type { Plan } from "../model";
+import { useDragging } from "../parts/dragging";
 import { Icon } from "../parts/Icon";
 import { useTask } from "../parts/useTask";
 import { Ring } from "./Plan";
@@ -36,13 +38,17 @@ export function PlanEditor({ draft, plan, onChange, onCancel, onSaved }: EditorP
     list.current?.querySelector<HTMLElement>(`[data-hold="${focused.current}"]`)?.focus();
     focused.current = "";
   });
-  const move = (item: Item, to: number) => {
-    const next = drafts.moved(draft, item.key, to);
+  const move = (key: string, to: number) => {
+    const next = drafts.moved(draft, key, to);
     if (next === draft) return;
-    focused.current = `${item.key}-grip`;
+    focused.current = `${key}-grip`;
     ui.set({ announcement: `Moved to place ${to + 1} of ${draft.items.length}.` });
     onChange(next);
   };
+  const dragging = useDragging(
+    draft.items.map((item) => item.key),
+    move,
+  );
   const add = () => {
     const next = drafts.withNew(draft);
     focused.current = `${next.items.at(-1)!.key}-text`;
@@ -84,7 +90,7 @@ export function PlanEditor({ draft, plan, onChange, onCancel, onSaved }: EditorP
           onTheirs={onCancel}
         />
       )}
-      <ol class="dn-todos" ref={list}>
+      <ol class="dn-todos" ref={list} {...dragging.list}>
         {draft.items.map((item, index) =>
           drafts.hasBegun(item) ? (
             <Begun key={item.key} item={item} onSkip={(skipped) => onChange(drafts.withItem(draft, item.key, { skipped }))} />
@@ -95,7 +101,8 @@ export function PlanEditor({ draft, plan, onChange, onCancel, onSaved }: EditorP
               number={index + 1}
               onChange={(change) => onChange(drafts.withItem(draft, item.key, change))}
               onRemove={() => onChange(drafts.without(draft, item.key))}
-              onMove={(to) => move(item, to)}
+              onMove={(to) => move(item.key, to)}
+              onGrip={(event) => dragging.start(item.key, event)}
             />
           ),
         )}
@@ -176,21 +183,16 @@ interface OpenProps {
   onChange: (change: Partial<Item>) => void;
   onRemove: () => void;
   onMove: (to: number) => void;
+  onGrip: (event: TargetedPointerEvent<HTMLElement>) => void;
 }
 
-function Open({ item, number, onChange, onRemove, onMove }: OpenProps) {
+function Open({ item, number, onChange, onRemove, onMove, onGrip }: OpenProps) {
   const place = number - 1;
   const byKey = (event: KeyboardEvent) => {
     const to = event.key === "ArrowUp" ? place - 1 : event.key === "ArrowDown" ? place + 1 : null;
     if (to === null) return;
     event.preventDefault();
     onMove(to);
-  };
-  const byPointer = (event: PointerEvent) => {
-    const grip = event.currentTarget as HTMLElement;
-    if (!grip.hasPointerCapture(event.pointerId)) return;
-    const to = placeAt(grip.closest("ol")!, event.clientY);
-    if (to !== place) onMove(to);
   };
   return (
     <li class="dn-todo" data-s={item.skipped ? "done" : undefined}>
@@ -200,8 +202,7 @@ function Open({ item, number, onChange, onRemove, onMove }: OpenProps) {
         class="dn-grip"
         aria-label={`Move step ${number}. Use the arrow keys`}
         onKeyDown={byKey}
-        onPointerDown={(event) => (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)}
-        onPointerMove={byPointer}
+        onPointerDown={onGrip}
       >
         <Icon name="grip" small />
       </button>
@@ -230,11 +231,4 @@ function Open({ item, number, onChange, onRemove, onMove }: OpenProps) {
       </span>
     </li>
   );
-}
-
-/** The place in a list that a height on the screen belongs to. */
-function placeAt(list: HTMLElement, y: number): number {
-  const rows = [...list.children].map((row) => row.getBoundingClientRect());
-  const index = rows.findIndex((row) => y < row.bottom);
-  return index < 0 ? rows.length - 1 : index;
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { useApp, useConnection, useStore } from "../app";
 import { Icon } from "../parts/Icon";
+import { legible } from "../parts/legible";
 import { step } from "../parts/Popover";
 import { useTask } from "../parts/useTask";
 import type { Thread } from "../protocol";
@@ -146,13 +147,13 @@ function Row({ entry, current, tabbable, busy, onOpen }: RowProps) {
       aria-current={current ? "true" : undefined}
       aria-disabled={off}
       tabIndex={tabbable ? 0 : -1}
-      title={thread.name}
+      title={legible(thread.name)}
       onClick={() => !off && onOpen(thread.name)}
     >
       <Icon name={thread.forked_from ? "fork" : "ask"} />
-      <b class="dn-cut">{thread.title || thread.name}</b>
+      <b class="dn-cut">{legible(thread.title || thread.name)}</b>
       <span class="dn-small dn-faint">{thread.updated !== null && whenOf(thread.updated)}</span>
-      <small>{noteOf(entry)}</small>
+      <small>{legible(noteOf(entry))}</small>
     </button>
   );
 }

@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TraceRow } from "../model";
 import { clock, cost, took, tokens } from "../parts/format";
 import { Icon, isIconName, type IconName } from "../parts/Icon";
+import { legible } from "../parts/legible";
 import { ForkButton } from "./Fork";
 import { barOf, spanOf, type Span, type Spans } from "./traceSpans";
 import { topOf, windowOf, type Sight } from "./traceWindow";
@@ -226,7 +227,7 @@ function Detail({ row }: { row: TraceRow }) {
         <p class="dn-strong">{row.line}</p>
         {row.detail && (
           <p class="dn-detail-text" tabIndex={0} role="group" aria-label="Detail">
-            <b>{DETAILS[row.kind]}</b> {row.detail}
+            <b>{DETAILS[row.kind]}</b> {legible(row.detail)}
           </p>
         )}
         <div class="dn-row dn-wrap">

@@ -36,10 +36,11 @@ export function registerIfNew(model: WidgetModel): void {
   if (registry().entries.get(keyOf(model))?.panel !== panelOf(model)) register(model);
 }
 
-/** A model of another panel for the session that `model` was of. */
+/** A model of another panel for the session that `model` showed, or else for the one that it was made for. */
 export function successor(model: WidgetModel): WidgetModel | null {
-  const entry = registry().entries.get(keyOf(model));
-  return entry && entry.panel !== panelOf(model) ? entry.model : null;
+  const { entries } = registry();
+  const found = [keyOf(model), String(model.get("home") ?? "")].map((key) => entries.get(key));
+  return found.find((entry) => entry && entry.panel !== panelOf(model))?.model ?? null;
 }
 
 export function onRegistered(callback: (key: string) => void): () => void {

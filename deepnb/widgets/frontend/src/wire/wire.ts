@@ -41,12 +41,14 @@ export class WireClient implements Client {
   /** The thread that is shown. */
   thread = "";
   dead = false;
+  refusal = "";
 
   private readonly view = makeId();
   private readonly pending = new Map<string, Pending>();
   private readonly newsListeners = new Set<(news: News, fresh: boolean) => void>();
   private readonly connectionListeners = new Set<(connection: Connection) => void>();
   private host: Host;
+  private key = "";
   private last = 0;
   private replies = 0;
   private running = false;
@@ -57,19 +59,23 @@ export class WireClient implements Client {
   private pulling = false;
   private hellos = 0;
   private said = 0;
+  private outdated = false; // a kernel of another version will not want this view however often it asks
   private timer = 0;
   private readonly unlisten: () => void;
 
   constructor(private model: WidgetModel) {
     this.host = this.attach();
-    this.unlisten = onRegistered((key) => {
-      if (key === keyOf(this.model) && this.connection === "lost") this.revive();
+    document.addEventListener("visibilitychange", this.look);
+    addEventListener("online", this.look);
+    this.unlisten = onRegistered(() => {
+      if (this.connection === "lost") this.revive();
     });
   }
 
   /** Says hello; all that was known is made anew by the answer. */
   start(): void {
     this.thread = String(this.model.get("thread") ?? "");
+    this.key = keyOf(this.model);
     this.greeted = 0;
     this.hellos = 0;
     this.replies = 0;
@@ -100,6 +106,8 @@ export class WireClient implements Client {
     clearTimeout(this.timer);
     this.timer = -1;
     this.unlisten();
+    document.removeEventListener("visibilitychange", this.look);
+    removeEventListener("online", this.look);
     this.detach();
     for (const { reject } of this.pending.values()) reject(new RefusedError("ConnectionLost", "The panel was closed."));
     this.pending.clear();
@@ -108,20 +116,24 @@ export class WireClient implements Client {
   // The model
 
   private attach(): Host {
-    this.dead = false;
+    this.dead = this.outdated = false;
+    this.refusal = "";
     this.model.on("msg:custom", this.receive);
     this.model.on("change:thread", this.threadChanged);
+    this.model.on("change:key", this.threadChanged);
     return new Host(this.model, () => this.gone());
   }
 
   private detach(): void {
     this.model.off("msg:custom", this.receive);
     this.model.off("change:thread", this.threadChanged);
+    this.model.off("change:key", this.threadChanged);
     this.host.close();
   }
 
+  /** Another thread, or another one of the same name. */
   private readonly threadChanged = () => {
-    if (String(this.model.get("thread") ?? "") !== this.thread) this.start();
+    if (keyOf(this.model) !== this.key) this.start();
   };
 
   /** Goes on through another model of the session, if there is one. */
@@ -154,6 +166,7 @@ export class WireClient implements Client {
   }
 
   private hello(): void {
+    if (this.outdated) return;
     this.said = now();
     this.hellos += 1;
     this.drop("hello");
@@ -167,13 +180,17 @@ export class WireClient implements Client {
     this.greeted = now();
     this.thread = news.thread; // the panel may show another one by now
     this.last = 0;
+    this.refusal = "";
     this.set("live");
     this.take(news, true);
   }
 
-  /** A kernel that does not want this view will not want it any more if it asks again. */
   private refused(error: Error): void {
-    if (error instanceof RefusedError && error.kind !== "ConnectionLost") this.set("lost");
+    if (!(error instanceof RefusedError) || error.kind === "ConnectionLost") return;
+    this.refusal = error.message;
+    this.outdated = error.kind === "VersionError";
+    this.set("lost");
+    this.tell(); // it may have been lost before, for another reason
   }
 
   private pull(): void {
@@ -208,7 +225,7 @@ export class WireClient implements Client {
     if (content?.type === "reply" && content.view === this.view) {
       this.heard = now();
       this.settle(content);
-    } else if (content?.type === "push" && content.news?.events && content.news.replies) {
+    } else if (!this.outdated && content?.type === "push" && content.news?.events && content.news.replies) {
       this.heard = this.pushed = now();
       if (this.greeted) this.take(content.news, false);
       // A kernel that is busy with a cell tells everything before it can hear a hello.
@@ -259,6 +276,13 @@ export class WireClient implements Client {
     this.timer = setTimeout(this.tick, soon ? 200 : 1000) as unknown as number;
   };
 
+  /** Asks what a page may have missed that was out of sight, or off the net; clocks may have stood still then. */
+  private readonly look = (event: Event) => {
+    if (document.visibilityState !== "visible" || this.connection === "lost") return;
+    if (event.type === "online" || now() - Math.max(this.heard, this.pulled) > UNHEARD) this.pull();
+    this.tick();
+  };
+
   /** Says hello to a kernel that was silent; what it has to say begins anew. */
   private knock(): void {
     this.greeted = 0;
@@ -306,7 +330,11 @@ export class WireClient implements Client {
   private set(connection: Connection): void {
     if (this.connection === connection) return;
     this.connection = connection;
-    for (const listener of [...this.connectionListeners]) listener(connection);
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of [...this.connectionListeners]) listener(this.connection);
   }
 }
 
