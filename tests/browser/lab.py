@@ -38,6 +38,7 @@ ERROR = """index => {
   return "";
 }"""
 
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
 KERNEL_ID = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.id"
 
 
@@ -135,7 +136,7 @@ class Lab:
 
     def restart_kernel(self):
         """Restart the kernel as the menu does."""
-        self.server.api("POST", f"kernels/{self._kernel_id()}/restart")
+        self.page.evaluate(RESTART)
         self._wait_until_ready()
 
     def kill_kernel(self):
@@ -177,3 +178,19 @@ class Lab:
 
     def _kernel_id(self):
         return self.page.evaluate(KERNEL_ID)
+
+
+def say(panel, text):
+    """Type a message into a panel and send it."""
+    box = panel.get_by_role("textbox", name="Message")
+    box.fill(text)
+    box.press("Enter")
+
+
+def replies(panel):
+    """Give the agent's side of the conversation, a reply each."""
+    return panel.get_by_role("article", name="Reply")
+
+
+def approve_button(panel):
+    return panel.get_by_role("button", name="Approve", exact=True)

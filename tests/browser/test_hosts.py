@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.cells import showing
-from tests.browser.test_essentials import say
+from tests.browser.lab import approve_button, replies, say
 
 
 def test_notebook_7_shows_it_too(lab):
@@ -13,4 +13,12 @@ def test_notebook_7_shows_it_too(lab):
     lab.run_all()
     panel = lab.panel(1)
     say(panel, "hello")
-    expect(panel.get_by_role("article")).to_contain_text("answer to hello")
+    expect(replies(panel)).to_contain_text("answer to hello")
+    say(panel, "write")
+    expect(approve_button(panel)).to_be_enabled()
+    lab.reload()
+    expect(replies(panel).first).to_contain_text("answer to hello")
+    approve_button(panel).click()
+    expect(panel).to_contain_text("so Updated file /workspace/new.md")
+    assert (lab.folder / "new.md").read_text() == "hello"
+    assert lab.strangers == []
