@@ -99,6 +99,7 @@ class Engine:
         self._waiting_for_end: list[asyncio.Future[None]] = []
         self._steered: set[str] = set()
         self._waits = False
+        self._waits_in: StateSnapshot | None = None
         self._leaving = False
         self._unasked = False
         self._resuming = False
@@ -291,7 +292,7 @@ class Engine:
         if state.interrupts:
             answers = await self._answers(state)
             if answers is None:
-                self._wait(run)
+                self._wait(run, state)
             return answers
         at_breakpoint = self.graph.is_breakpoint(state, set(self._translator.last_tasks.values()))
         if not at_breakpoint:
@@ -316,10 +317,11 @@ class Engine:
 
     async def _going_on(self, run: Run) -> _Move | None:
         """Go on with a run that waits, if there is an answer."""
-        state = await self.graph.state()
+        # Nothing changes a thread that waits, and whoever has answered waits for what comes next.
+        state = self._waits_in or await self.graph.state()
         answers = await self._answers(state)
         if not self.desk.has_news(state) and answers is None:
-            self._wait(run)
+            self._wait(run, state)
             return None
         self._waits = False
         with self._lock:
@@ -430,8 +432,8 @@ class Engine:
             text = f"respond= raised {described(error)} The question is still open."
             self.tell("error", type=type(error).__name__, text=text)
 
-    def _wait(self, run: Run) -> None:
-        self._waits = True
+    def _wait(self, run: Run, state: StateSnapshot | None = None) -> None:
+        self._waits, self._waits_in = True, state
         if self._waiting_for_end:  # a stop has come in the moment before
             raise StoppedError(is_left=False)
         with self._lock:

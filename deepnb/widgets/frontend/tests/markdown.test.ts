@@ -75,16 +75,16 @@ test("code whose end has not come is closed by the signs that opened it", () => 
 const rows = (count: number) => "| 1 | [b][] |\n".repeat(count);
 
 test("only the rows that are shown are read, until all are wanted", () => {
-  const text = `| x | y |\n|---|--:|\n${rows(5_000)}\n[b]: https://b.test`;
+  const text = `Rows:\n\n| x | y |\n|---|--:|\n${rows(1_200)}\n[b]: https://b.test`;
   expect(toHtml(text).match(/<tr/g)).toHaveLength(101);
-  expect(blocksOf(text).map(({ type }) => type)).toEqual(["table", "space", "def"]);
+  expect(blocksOf(text).map(({ type }) => type)).toEqual(["paragraph", "space", "table", "space", "def"]);
   const box = document.createElement("div");
   box.append(render(text, { images: false, whole: true }));
   const more = box.querySelector<HTMLButtonElement>(".dn-scroll > button")!;
-  expect(more.textContent).toBe("Show all 5,000 rows");
+  expect(more.textContent).toBe("Show all 1,200 rows");
   more.click();
-  expect(box.querySelectorAll("tbody tr")).toHaveLength(5_000);
-  expect(box.querySelectorAll("tbody a[href='https://b.test']")).toHaveLength(5_000);
+  expect(box.querySelectorAll("tbody tr")).toHaveLength(1_200);
+  expect(box.querySelectorAll("tbody a[href='https://b.test']")).toHaveLength(1_200);
   expect(box.querySelectorAll("th.r, [data-rows], .dn-scroll > button")).toHaveLength(1);
 });
 
@@ -95,9 +95,9 @@ test("a table of a usual size is whole, and what a row lacks is empty", () => {
 });
 
 test("a table never has many more cells than its text has letters", () => {
-  for (const [columns, count] of [[1_000, 1_000], [150, 90], [5_000, 1]] as const) {
+  for (const [columns, count] of [[1_000, 1_000], [80, 90], [5_000, 1]] as const) {
     const text = `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|b|\n".repeat(count)}`;
     expect(toHtml(text)).toBe(`<pre>${text.trim()}</pre>`);
-    expect(blocksOf(text)).toMatchObject([{ type: "table", raw: text.trim(), rows: [] }]);
+    expect(blocksOf(text)).toMatchObject([{ type: "table", raw: text, rows: [] }]);
   }
 });

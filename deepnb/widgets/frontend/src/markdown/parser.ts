@@ -11,8 +11,9 @@ const INLINE_MATH = [
   /^\$\$((?:\\[^]|[^\\$])+?)\$\$/,
   // Not what two prices enclose: no space inside the signs, no digit behind them.
   /^\$(?![\s$])((?:\\.|[^\\$\n])*?(?:\\.|[^\\$\s]))\$(?![\d$])/,
-  /^\\\(((?:\\[^)]|[^\\])+?)\\\)/,
-  /^\\\[((?:\\[^\]]|[^\\])+?)\\\]/,
+  // So long at most, as nothing else ends the search for an end that is not there.
+  /^\\\(((?:\\[^)]|[^\\]){1,5000}?)\\\)/,
+  /^\\\[((?:\\[^\]]|[^\\]){1,5000}?)\\\]/,
 ];
 const BLOCK_MATH = [/^ {0,3}\$\$((?:\\[^]|[^\\$])+?)\$\$[ \t]*(?:\n|$)/, /^ {0,3}\\\[((?:\\[^\]]|[^\\])+?)\\\][ \t]*(?:\n|$)/];
 
@@ -71,7 +72,7 @@ const tooManySigns: TokenizerAndRendererExtension = {
 
 /** At most so much of a table is read until somebody wants to see all. */
 const MOST_ROWS = 100;
-const MOST_COLUMNS = 200;
+const MOST_COLUMNS = 100;
 
 interface Table extends Tokens.Table {
   /** How many rows it has, if it was cut. */
@@ -108,7 +109,7 @@ const parser = (mostRows: number) =>
       html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
       table(token: Table) {
-        if (!token.header.length) return `<pre>${escaped(token.raw)}</pre>`;
+        if (!token.header.length) return `<pre>${escaped(token.raw.trimEnd())}</pre>`;
         const made = Renderer.prototype.table.call(this, token);
         return token.all ? made.replace("<table", `<table data-rows="${token.all}"`) : made;
       },

@@ -10,7 +10,8 @@ import { pairs, readDiff, type Changes, type Hunk, type Line } from "./unified";
 /** Shows a unified diff, bare or in a Markdown fence; a text that is none is shown as it is. */
 export function Diff({ text }: { text: string }) {
   const changes = useMemo(() => readDiff(text), [text]);
-  const [unified, setUnified] = useState(false);
+  // A file that is new has nothing to stand beside.
+  const [unified, setUnified] = useState(changes?.removed === 0);
   if (!changes) return <p class="dn-diff-none">{legible(text)}</p>;
   return (
     <div class="dn-diffs" data-unified={unified || undefined}>
