@@ -15,7 +15,10 @@ lab: $(VENV)/lab ## JupyterLab on the first notebook; without a browser: make la
 demo: $(VENV)/core ## an agent at work on the sample documents, with no API key
 	$(BIN)/deepnb demo
 
-test: lint types frontend check browser notebooks ## everything that must hold before a change lands
+# The browser's tests wait for pages, and the others for runs: side by side they take half the time.
+test: lint types frontend kernels chromium ## everything that must hold before a change lands
+	$(MAKE) --jobs=2 --output-sync check browser
+	$(MAKE) notebooks
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -28,7 +31,7 @@ frontend: $(PANEL)/node_modules
 	npm --prefix $(PANEL) run --silent types
 	npm --prefix $(PANEL) run --silent test
 
-check: $(VENV)/dev $(PANEL)/node_modules
+check: $(VENV)/dev $(PANEL)/node_modules kernels
 	$(BIN)/python -m pytest --ignore tests/browser
 
 browser: $(VENV)/dev kernels chromium ## the panel in a real JupyterLab, on the kernels that people have

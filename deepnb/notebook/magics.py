@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _HELP = """\
 %%ask [NAME]     asks what the cell says; its run is in _ask. NAME is a variable that holds a
                  session; without one, the latest session is asked, or a new one.
-%deepnb status   shows the latest session
+%deepnb status   shows how the latest session stands
 %deepnb          shows this"""
 
 
@@ -66,20 +67,21 @@ class DeepnbMagics(Magics):
     @magic_arguments()
     @argument("command", nargs="?", metavar="COMMAND", help="status; without one: help.")
     @line_magic
-    def deepnb(self, line: str) -> Session | None:
+    def deepnb(self, line: str) -> None:
         """Show how the latest session stands, with `status`; else say what there is."""
         command = parse_argstring(self.deepnb, line).command
         if command == "status":
             from deepnb.session import latest
 
-            session = latest()
-            if session is None:
+            if session := latest():
+                card = {"text/plain": repr(session), "text/html": session._repr_html_()}
+                display(card, raw=True)
+            else:
                 print("There is no session yet. Make one: session = deepnb.Session(), or %%ask.")  # noqa: T201  # what a magic says
-            return session
+            return
         if command is not None:
             raise UsageError(f"%deepnb has no {command!r}. There is: status.")
         print(_HELP)  # noqa: T201  # as above
-        return None
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
