@@ -127,7 +127,7 @@ def test_asking_and_answering(lab):
     person.go(re.compile("^Content"), "textbox", back=True)
     person.press("Control+a")
     person.type("typed")
-    expect(panel.locator(".dn-diff[data-view=split]")).to_contain_text("typed")
+    expect(panel.locator(".dn-diff[data-view=unified]")).to_contain_text("typed")
     person.go("Approve with 1 change")
     person.press("Enter")
 
