@@ -61,8 +61,10 @@ class Page:
         return reply
 
     def late(self, identity):
-        news = self.pull()
-        return next((each for each in news["replies"] if each["id"] == identity), None)
+        pulled = self.say("pull", since=0, replies_since=0, push=False)
+        # Refused in the very moment in which the panel goes on to another thread.
+        replies = pulled["result"]["replies"] if pulled["result"] else []
+        return next((each for each in replies if each["id"] == identity), None)
 
     def hello(self):
         return self.say("hello", version=protocol.VERSION, host="test")["result"]
