@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deepnb.errors import SessionError
 from deepnb.models.cassette.masking import mask
 from deepnb.session import showing
 from deepnb.session.titles import title_of
@@ -121,3 +122,10 @@ class Facts:
         """What the thread may spend and has spent, by unit; empty without a budget."""
         budget = self._core.budget
         return budget.standing(self._core.graph.thread) if budget and not self.is_closed else []
+
+    def _check_open(self) -> None:
+        if self.is_closed:
+            raise SessionError(
+                "This session is closed, or was opened again by a later one. Use that, or make a "
+                f"new one: deepnb.Session({self.agent!r}, thread={self.thread!r})."
+            )

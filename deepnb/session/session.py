@@ -15,7 +15,6 @@ from deepnb.session import showing
 from deepnb.session.branching import read_heritage
 from deepnb.session.compare import differences
 from deepnb.session.core import Core, Recipe
-from deepnb.session.facts import Facts
 from deepnb.session.graph import said
 from deepnb.session.packing import packed
 from deepnb.session.views import Views
@@ -41,7 +40,7 @@ Also those that nobody holds: `deepnb.Session(...).ask(...)` runs on, and keeps 
 """
 
 
-class Session(Facts, Views):
+class Session(Views):
     """A conversation with an agent, which goes on when the kernel has died.
 
     Args:
@@ -307,13 +306,6 @@ class Session(Facts, Views):
         """Whether `resume` has something to go on with."""
         return self._engine.current is None and self._engine.can_resume
 
-    @property
-    def state(self) -> dict[str, Any]:
-        """The values of the graph's state."""
-        self._check_open()
-        values = self._loop.wait(self._graph.state()).values
-        return values if isinstance(values, dict) else {"value": values}
-
     def events(self, since: int = 0) -> list[Event]:
         """Give everything that has happened after the event numbered `since`."""
         return self._record.log.since(since)
@@ -426,13 +418,6 @@ class Session(Facts, Views):
     def flush(self) -> None:
         """Write what the log has not written yet, as happens by itself every moment."""
         self._record.log.flush()
-
-    def _check_open(self) -> None:
-        if self.is_closed:
-            raise SessionError(
-                "This session is closed, or was opened again by a later one. Use that, or make a "
-                f"new one: deepnb.Session({self.agent!r}, thread={self.thread!r})."
-            )
 
     def __enter__(self) -> Self:
         return self

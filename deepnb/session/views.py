@@ -6,29 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from deepnb import agents
 from deepnb.files import Folder
+from deepnb.session.facts import Facts
 from deepnb.session.workspace import memory_rows, workspace_rows
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
     from deepnb.frames import Frames
-    from deepnb.session.core import Core
 
 
-class Views:
+class Views(Facts):
     """The part of a `Session` that is only looked at."""
 
-    agent: str
-    workspace: Path
-    _core: Core
     _frames: Frames | None = None
 
     @property
     def state(self) -> dict[str, Any]:
         """The values of the graph's state."""
-        raise NotImplementedError
+        self._check_open()
+        values = self._core.loop.wait(self._core.graph.state()).values
+        return values if isinstance(values, dict) else {"value": values}
 
     @property
     def trace(self) -> pd.DataFrame:
