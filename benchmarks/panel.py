@@ -41,7 +41,7 @@ LAG_LIMIT = 150.0
 CPU_LIMIT = 0.25
 GROWTH_LIMIT = 12.0
 OPEN_LIMIT = 1.0
-HITCH_LIMIT = 100.0
+FRAME_LIMIT = 50.0
 CLICK_LIMIT = 1.3
 
 IMPORT = "from benchmarks import panel_notebook as bench"
@@ -91,12 +91,13 @@ SCROLL = """async () => {
     frames.push(performance.now() - before);
     before = performance.now();
   };
-  for (let resting = 0; resting < 10; resting = log.scrollTop ? 0 : resting + 1) {
+  const isAtStart = () => log.scrollHeight - log.clientHeight + log.scrollTop < 2;
+  for (let resting = 0; resting < 10; resting = isAtStart() ? resting + 1 : 0) {
     log.scrollTop -= 2000;
     await frame();
   }
   const isAll = log.textContent.includes("Answer 0");
-  while (log.scrollHeight - log.scrollTop - log.clientHeight > 1) {
+  while (log.scrollTop < -1) {
     log.scrollTop += 2000;
     await frame();
   }
@@ -259,10 +260,10 @@ def thread(bench: Bench) -> list[Row]:
     """Open a long thread, and scroll to its beginning and back."""
     opened, scrolled = bench.thread()
     frames, tasks = scrolled["frames"], scrolled["tasks"]
-    print(f"scrolling: {len(frames)} frames, 95th percentile {p95(frames):.0f} ms")
+    print(f"scrolling: {len(frames)} frames, longest task {max(tasks, default=0):.0f} ms")
     return [
         (f"opening {MESSAGES:,} messages", statistics.median(opened), OPEN_LIMIT, "s"),
-        ("longest task while scrolling through them", max(tasks, default=0.0), HITCH_LIMIT, "ms"),
+        ("a frame while scrolling, 95th percentile", p95(frames), FRAME_LIMIT, "ms"),
     ]
 
 

@@ -13,11 +13,12 @@ from deepnb.transcript.export import write
 from deepnb.transcript.html import to_fragment, to_html
 from deepnb.transcript.markdown import to_markdown
 from deepnb.transcript.notebook import to_notebook
-from deepnb.transcript.reader import turns
+from deepnb.transcript.reader import latest, turns
 from deepnb.transcript.steps import Turn
 
 __all__ = [
     "Turn",
+    "latest",
     "run_card",
     "session_card",
     "to_fragment",

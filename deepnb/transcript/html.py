@@ -7,6 +7,7 @@ this page's own style sheet would take effect.
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from html import escape
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from deepnb.transcript.steps import Turn
 
 
-_MOST_TURNS = 50
-"""In the output of a cell: what is saved with each notebook must not grow without end."""
-
-
 def to_html(turns: Sequence[Turn], title: str) -> str:
     """Write a conversation as a page."""
     style = beside("look.css", "page.css", "conversation.css")
@@ -66,25 +63,34 @@ def to_html(turns: Sequence[Turn], title: str) -> str:
     )
 
 
-def to_fragment(turns: Sequence[Turn], panel: str) -> str:
+def to_fragment(turns: Sequence[Turn], panel: str, before: int = 0) -> str:
     """Write a conversation for the output of a cell, where a live panel stands in for it.
 
     Args:
         turns: The conversation.
         panel: Id of that panel, which hides this.
+        before: How many turns are left out at its beginning.
     """
     name = escape(panel)
-    left_out = len(turns) - _MOST_TURNS
     said = "Saved transcript. Open this notebook in Jupyter and run the cell to go on."
-    if left_out > 0:
-        said = f"{said} {number_of(left_out, 'question')} before these are in the thread."
+    if before:
+        said = f"{said} {number_of(before, 'question')} before these are in the thread."
+    conversation = "".join(_turn(turn, opened=False) for turn in turns)
     return (
         f'<div class="dnt dnt-saved deepnb-static-{name} tex2jax_ignore mathjax_ignore" '
         f'data-deepnb-static="{name}">'
         f"<style>{beside('look.css', 'conversation.css', 'saved.css')}</style>{beside('icons.svg')}"
         f'<p class="dnt-small">{said}</p>'
-        f"{''.join(_turn(turn, opened=False) for turn in turns[-_MOST_TURNS:])}</div>"
+        f"{_without_headings(conversation)}</div>"
     )
+
+
+def _without_headings(html: str) -> str:
+    """Have lines in bold instead: a notebook's table of contents lists the headings of outputs."""
+    html = re.sub(
+        r"<h([2-6])>", r'<p class="dnt-h dnt-h\1" role="heading" aria-level="\1"><b>', html
+    )
+    return re.sub(r"</h[2-6]>", "</b></p>", html)
 
 
 @cache

@@ -13,9 +13,13 @@ from deepnb.transcript.legible import legible
 from deepnb.transcript.steps import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from deepnb.events import Event
+
+
+_MOST = 50
+"""Turns in the output of a cell: what is saved with each notebook must not grow without end."""
 
 
 def turns(events: Iterable[Event]) -> list[Turn]:
@@ -24,6 +28,17 @@ def turns(events: Iterable[Event]) -> list[Turn]:
     for event in events:
         reader.read(event)
     return reader.turns()
+
+
+def latest(events: Sequence[Event], most: int = _MOST) -> tuple[list[Turn], int]:
+    """Read the last turns alone, and give how many are before them."""
+    starts = [
+        place
+        for place, event in enumerate(events)
+        if event.kind == "run_started" and not event.data.get("resumed")
+    ]
+    before = max(0, len(starts) - most)
+    return turns(events[starts[before] :] if before else events), before
 
 
 class _Reader:

@@ -101,11 +101,11 @@ class Keepsake:
     def _bundle(self) -> dict[str, str]:
         if not self._is_wanted:
             return {"text/plain": ""}
-        turns = transcript.turns(self.session.events() if self.session else [])
+        turns, before = transcript.latest(self.session.events() if self.session else [])
         asked = [f"- {one_line(turn.question)} ({turn.status})" for turn in turns]
         return {
             "text/plain": "\n".join(["Saved transcript", *asked]),
-            "text/html": transcript.to_fragment(turns, self._panel),
+            "text/html": transcript.to_fragment(turns, self._panel, before),
         }
 
 

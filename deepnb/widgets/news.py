@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from deepnb.events import Event
     from deepnb.widgets.protocol import WireEvent
 
-_MOST = 4_000
+_MOST = 8_000
 """Events in one message: a browser shows the first thousands while it asks for the next."""
 _PIECES = frozenset({"token", "reasoning"})
 _PLACES = ("run", "agent", "parent", "call", "node", "step", "name")

@@ -153,10 +153,17 @@ class Panel(anywidget.AnyWidget):
         if isinstance(content, dict) and content.get("type") == "hello":
             self._pusher.heard()
 
-    def _push(self, *, everything: bool, settled: bool) -> None:
+    def _push(self, *, everything: bool, settled: bool) -> int:
         with self._lock:
-            if self._pushes and (news := self._board.news(everything=everything, settled=settled)):
-                self.send({"type": "push", "news": news})
+            if not self._pushes:
+                return 0
+            news = self._board.news(everything=everything, settled=settled)
+            if not news:
+                return 0
+            self.send({"type": "push", "news": news})
+        return sum(
+            len(event["data"]["text"]) for event in news["events"] if event["kind"] == "token"
+        )
 
     def __repr__(self) -> str:
         return f"Panel({self.session!r})"

@@ -15,11 +15,13 @@ _log = logging.getLogger(__name__)
 
 _LULL = 0.015
 """Seconds until something is told: whoever has made it happen, a click for example, goes first."""
-_SHORTEST = 0.05
+_PAUSE, _LONG_PAUSE = 0.05, 0.1
 """Seconds between two messages: one for each token would take the browser many times as long."""
+_TOO_FAST = 80
+"""Characters in one message that nobody reads in that time: fewer messages are felt by none."""
 _SETTLED = 0.25
 """Seconds of silence until another look: how a run stands changes just after its events."""
-_GREETINGS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+_GREETINGS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds until everything is told again, as long as no view has come up."""
 
 
@@ -30,12 +32,13 @@ class Pusher:
     until a view was heard, everything is told a few times, unasked.
 
     Args:
-        push: Tells what is new; `everything=True` to begin from the beginning, `settled=True` when
-            nothing has happened for a moment.
+        push: Tells what is new, and gives how many characters of it are read as they come;
+            `everything=True` to begin from the beginning, `settled=True` when nothing has happened
+            for a moment.
         name: Of the thread.
     """
 
-    def __init__(self, push: Callable[..., None], name: str) -> None:
+    def __init__(self, push: Callable[..., int], name: str) -> None:
         self._push = push
         self._poked = threading.Event()
         self._is_heard = False
@@ -74,13 +77,14 @@ class Pusher:
         while self._poked.is_set() and not self._is_over:
             time.sleep(_LULL)
             self._poked.clear()
-            self._try_to_push(everything=False, settled=False)
-            time.sleep(_SHORTEST - _LULL)
+            told = self._try_to_push(everything=False, settled=False)
+            time.sleep((_LONG_PAUSE if told > _TOO_FAST else _PAUSE) - _LULL)
             self._poked.wait(_SETTLED)
         self._try_to_push(everything=False, settled=True)
 
-    def _try_to_push(self, *, everything: bool, settled: bool) -> None:
+    def _try_to_push(self, *, everything: bool, settled: bool) -> int:
         try:
-            self._push(everything=everything, settled=settled)
+            return self._push(everything=everything, settled=settled)
         except Exception:  # noqa: BLE001  # views can still pull, and the next push may go well
             _log.debug("The panel could not be told.", exc_info=True)
+            return 0

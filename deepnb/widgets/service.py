@@ -144,8 +144,8 @@ class Service:
         return {"name": f"{session.thread}.{request.format}", "text": write(turns, title)}
 
     def _transcribe(self, request: protocol.Transcribe) -> protocol.Exported:
-        turns = transcript.turns(self._session.events())
-        return {"name": "", "text": transcript.to_fragment(turns, request.panel)}
+        turns, before = transcript.latest(self._session.events())
+        return {"name": "", "text": transcript.to_fragment(turns, request.panel, before)}
 
 
 def _thread(row: dict[str, Any], agent: str) -> protocol.Thread:

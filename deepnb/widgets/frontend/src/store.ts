@@ -31,6 +31,9 @@ export interface Store {
   expect(text: string): (failed?: boolean) => void;
 }
 
+/** How long those who look wait for the rest of a long thread: its beginning is seldom looked at. */
+const REST = 300;
+
 /** How long a message that was taken may stand until the news tell it. */
 const PATIENCE = 3000;
 
@@ -52,6 +55,7 @@ export class Conversation implements Store {
   private madeOpen: readonly QuestionStep[] = [];
   private madeRows: readonly UsageRow[] | null = null;
   private frame = 0;
+  private rest: ReturnType<typeof setTimeout> | undefined;
 
   get turns(): readonly Turn[] {
     this.madeTurns ??= [
@@ -87,7 +91,8 @@ export class Conversation implements Store {
   apply(news: News): void {
     if (news.last < this.last) return; // an answer that was overtaken
     this.facts = news.facts ?? this.facts; // null if they are what they were
-    this.changed();
+    if (news.more) this.rest ||= setTimeout(() => this.changed(), REST);
+    else this.changed();
     if (news.after > this.last) return;
     for (const event of news.events) {
       if (event.seq > this.last) this.readSafely(event);
@@ -193,6 +198,8 @@ export class Conversation implements Store {
   /** Tells those who look, at most once per frame of the screen. */
   private changed(): void {
     this.madeTurns = null;
+    clearTimeout(this.rest);
+    this.rest = undefined;
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;

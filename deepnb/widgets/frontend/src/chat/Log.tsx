@@ -8,41 +8,50 @@ import { Icon } from "../parts/Icon";
 import { useAnnouncements } from "./announce";
 import { TurnView } from "./TurnView";
 
-const MANY = 12; // turns that are drawn at once: more would be felt
+const CHAPTER = 4; // turns that are drawn at once: more would be felt
+const FIRST = 3; // chapters, of which the last may be short
 const NEAR = 40; // pixels from an end that count as being there
 
 export function Log() {
   const turns = useStore((store) => store.turns);
   const shown = turns.filter((turn, index) => isInLog(turn, turns, index));
-  const [limit, setLimit] = useState(MANY);
+  const [limit, setLimit] = useState(FIRST);
   const log = useRef<HTMLDivElement>(null);
-  const { isBehind, onScroll, jump } = useStickiness(log);
-  const hidden = Math.max(0, shown.length - limit);
+  const { isBehind, look, jump } = usePlace(log);
+  const number = Math.ceil(shown.length / CHAPTER);
+  const hidden = Math.max(0, number - limit);
   useAnnouncements();
 
-  const more = () => {
-    const before = log.current!.scrollHeight - log.current!.scrollTop;
-    setLimit((limit) => limit + MANY);
-    // What was seen stays where it was.
-    requestAnimationFrame(() => {
-      if (log.current) log.current.scrollTop = log.current.scrollHeight - before;
-    });
-  };
+  const more = () => setLimit((limit) => limit + 1);
   const scrolled = () => {
-    onScroll();
-    if (hidden && log.current!.scrollTop < NEAR) more();
+    look();
+    const { scrollTop, scrollHeight, clientHeight } = log.current!;
+    if (hidden && scrollHeight - clientHeight + scrollTop < NEAR) more();
   };
   return (
     <div class="dn-log-box">
       <div ref={log} class="dn-log" role="log" aria-label="Conversation" aria-live="off" tabIndex={0} onScroll={scrolled}>
-        {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={more}>Show earlier messages</button>}
-        {shown.slice(hidden).map((turn, index, all) => (
-          <TurnView key={turn.run} turn={turn} isLast={index === all.length - 1} />
-        ))}
+        <div class="dn-turns">
+          {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={more}>Show earlier messages</button>}
+          {Array.from({ length: number - hidden }, (_, index) => (
+            <Chapter key={hidden + index} turns={shown} number={hidden + index} />
+          ))}
+        </div>
       </div>
       {isBehind && (
         <button type="button" class="dn-btn dn-jump" onClick={jump}><Icon name="down" small />Jump to latest</button>
       )}
+    </div>
+  );
+}
+
+/** A few turns: those that are far from being seen cost the browser next to nothing together. */
+function Chapter({ turns, number }: { turns: readonly Turn[]; number: number }) {
+  return (
+    <div class="dn-chapter">
+      {turns.slice(number * CHAPTER, (number + 1) * CHAPTER).map((turn) => (
+        <TurnView key={turn.run} turn={turn} isLast={turn === turns.at(-1)} />
+      ))}
     </div>
   );
 }
@@ -55,55 +64,64 @@ function isInLog(turn: Turn, turns: readonly Turn[], index: number): boolean {
   return !before || (before.status !== "running" && before.status !== "waiting" && before.status !== "queued");
 }
 
-/** Stays at the end while it grows, but only for a reader who is there. */
-function useStickiness(log: { current: HTMLDivElement | null }) {
+/**
+ * Keeps the place of who reads.
+ *
+ * At the end that is the browser's doing, without a line of script while a text grows: the log is a
+ * reversed column, which scrolls from its end. Further up, the turn that is read stays where it is.
+ */
+function usePlace(log: { current: HTMLDivElement | null }) {
   const { store } = useApp();
-  const atEnd = useRef(true);
+  const read = useRef<Place | null>(null); // null at the end
   const [isBehind, setBehind] = useState(false);
+  const look = () => {
+    const isAtEnd = log.current!.scrollTop > -NEAR;
+    read.current = isAtEnd ? null : firstSeen(log.current!);
+    if (isAtEnd) setBehind(false);
+  };
   const toEnd = () => {
-    if (log.current) log.current.scrollTop = log.current.scrollHeight;
+    log.current!.scrollTop = 0;
+    look();
   };
   useLayoutEffect(() => {
-    const content = new ResizeObserver(() => {
-      if (atEnd.current) toEnd();
+    const observer = new ResizeObserver(() => {
+      const place = read.current;
+      if (place?.scrollTop === log.current!.scrollTop) {
+        log.current!.scrollTop += place.turn.getBoundingClientRect().top - place.top;
+      }
+      look();
     });
-    const watch = () => {
-      content.disconnect();
-      if (!log.current) return;
-      content.observe(log.current);
-      for (const child of log.current.children) content.observe(child);
-    };
-    watch();
-    const children = new MutationObserver(watch);
-    children.observe(log.current!, { childList: true });
-    return () => {
-      content.disconnect();
-      children.disconnect();
-    };
+    observer.observe(log.current!.firstElementChild!);
+    return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    if (atEnd.current) toEnd();
     let last = store.turns.at(-1);
     return store.subscribe(() => {
       const before = last;
       last = store.turns.at(-1);
       if (last === before) return;
       // Who sends something wants to see it.
-      if (last?.status === "sending" && before?.run !== last.run) atEnd.current = true;
-      if (atEnd.current) requestAnimationFrame(toEnd);
-      else setBehind(true);
+      if (last?.status === "sending" && before?.run !== last.run) toEnd();
+      else if (read.current) setBehind(true);
     });
   }, [store]);
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = log.current!;
-    atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR;
-    if (atEnd.current) setBehind(false);
-  };
   const jump = () => {
-    atEnd.current = true;
-    setBehind(false);
     toEnd();
-    log.current?.focus({ preventScroll: true });
+    log.current!.focus({ preventScroll: true });
   };
-  return { isBehind, onScroll, jump };
+  return { isBehind, look, jump };
+}
+
+interface Place {
+  turn: Element;
+  top: number;
+  scrollTop: number;
+}
+
+/** The topmost turn that is seen, and where it is. */
+function firstSeen(log: HTMLElement): Place | null {
+  const { top } = log.getBoundingClientRect();
+  const find = (elements: Iterable<Element>) => [...elements].find((element) => element.getBoundingClientRect().bottom > top);
+  const turn = find(find(log.querySelectorAll(".dn-chapter"))?.children ?? []);
+  return turn ? { turn, top: turn.getBoundingClientRect().top, scrollTop: log.scrollTop } : null;
 }

@@ -24,14 +24,14 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnViewProps) 
   const [wasLive] = useState(turn.status !== "done");
   const folded = turn.status === "done" && !(wasLive && isLast);
   return (
-    <>
+    <div class="dn-exchange">
       {turn.question && <Asked turn={turn} />}
       <article class="dn-reply dn-turn" aria-busy={busy} aria-label="Reply">
         {parts(turn.steps).map((part) => <PartView key={part.key} part={part} folded={folded} seconds={turn.seconds} />)}
         {busy && !isVisiblyBusy(turn.steps) && <Placeholder sending={turn.status === "sending"} />}
         <Ending turn={turn} isLast={isLast} />
       </article>
-    </>
+    </div>
   );
 });
 

@@ -1,6 +1,6 @@
 /** A text that a model wrote, or writes. */
 
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 import { useApp } from "../app";
 import type { TextStep, ThoughtStep } from "../model";
@@ -40,7 +40,7 @@ interface PageProps {
 }
 
 const Page = memo(function Page({ blocks, links, images }: PageProps) {
-  return <>{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</>;
+  return <div class="dn-page">{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</div>;
 });
 
 interface BlockProps {
@@ -74,7 +74,7 @@ function useSplit(step: MarkdownProps["step"]): Split {
   const pieces = step.state === "writing" ? (step.pieces ?? { all: [step.text], count: 1 }) : null;
   const pause = Math.max(PACE, (before?.split.tail.length ?? 0) / 100);
   const wait = before && pieces ? before.at + pause - performance.now() : 0;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wait <= 0) return;
     const timer = setTimeout(() => again(undefined), wait);
     return () => clearTimeout(timer);

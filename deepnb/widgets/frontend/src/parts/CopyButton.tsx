@@ -1,7 +1,7 @@
 /** A button that copies, and says for a moment that it has. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { copyText } from "./clipboard";
 import { Icon } from "./Icon";
@@ -16,7 +16,8 @@ interface CopyButtonProps {
 
 export function CopyButton({ text, class: style = "dn-btn", label, children }: CopyButtonProps) {
   const [said, say] = useState("");
-  useEffect(() => {
+  // Before the frame, since each code block has one: an effect after it would have another drawn.
+  useLayoutEffect(() => {
     if (!said) return;
     const timer = setTimeout(() => say(""), 2000);
     return () => clearTimeout(timer);
