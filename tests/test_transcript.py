@@ -22,8 +22,10 @@ from deepnb.errors import ExportError
 from deepnb.events import KINDS, Event
 from deepnb.middleware.diffs import diff
 from deepnb.transcript import (
+    latest,
     run_card,
     session_card,
+    to_fragment,
     to_html,
     to_markdown,
     to_notebook,
@@ -683,6 +685,23 @@ def test_a_card_of_a_session_says_what_to_type_next():
     assert "agent deep model offline thread t workspace . 2 questions before these" in text
     assert "✓ Question 4 Answer 4 session.ask" in text
     assert "Question 1" not in text
+
+
+def test_what_is_saved_with_a_notebook_is_the_end_and_has_no_headings():
+    script = Script()
+    for number in range(60):
+        run = f"r{number}"
+        script.ask(f"Question {number}?", run).reply(f"# Answer\n\n*{number}*", run=run).end(
+            run=run
+        )
+    shown, before = latest(list(script))
+    saved = to_fragment(shown, "panel", before)
+    text = Page(saved).text
+    assert "10 questions before these are in the thread." in text
+    assert "Question 10? " in text
+    assert "Question 9?" not in text
+    assert not re.search("<h[1-6]", saved)  # JupyterLab's table of contents would list them
+    assert '<p class="dnt-h dnt-h3" role="heading" aria-level="3"><b>Answer</b></p>' in saved
 
 
 # Files
