@@ -179,7 +179,8 @@ def _note_answer(event: Event) -> None:
 class Button(anywidget.AnyWidget):
     """The least that resumes a graph: a click is a message, and its handler sets off the graph.
 
-    It notes when the message comes; the graph, as before, when it goes on.
+    It notes when the message comes; the graph, as before, when it goes on. It answers, as the panel
+    does: ipykernel 7.4 takes the next message on the thread that has sent the last one.
     """
 
     _esm = """
@@ -202,6 +203,7 @@ class Button(anywidget.AnyWidget):
     def _clicked(self, *_: Any) -> None:
         times.append(time.time())
         self._start(self._advance(Command(resume="yes")))
+        self.send({})
 
     def _start(self, work: Coroutine[Any, Any, None]) -> Future[None]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -107,6 +107,15 @@ def test_once_a_panel_was_shown_it_is_known(views, pushes, found):
     assert rows()["Push"].found == found
 
 
+def test_bytes_are_known_to_arrive_once_some_have(views):
+    views()
+    assert rows()["Buffers"].found == "not known yet"
+    views(View("JupyterLab"))
+    assert rows()["Buffers"].found == "not seen"
+    views(View("JupyterLab"), View("JupyterLab", buffers=True))
+    assert rows()["Buffers"].found == "yes, measured"
+
+
 def test_a_kernel_that_cannot_do_much_is_told_so(in_kernel):
     in_kernel(NoKernel())
     assert rows()["Subshells"].found == "no"

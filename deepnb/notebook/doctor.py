@@ -151,7 +151,10 @@ def _push() -> tuple[str, str]:
 
 
 def _buffers() -> tuple[str, str]:
-    return "not known", "not needed: the panel sends text only"
+    unused = "not needed: the panel sends text only"
+    if views := _views():
+        return "yes, measured" if any(v.buffers for v in views) else "not seen", unused
+    return "not known yet", f"{unused}; {_LOOK_AGAIN}"
 
 
 def _subshells() -> tuple[str, str]:

@@ -149,7 +149,7 @@ class Panel(anywidget.AnyWidget):
 
     def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
         with self._lock:
-            self.send(self._board.receive(content))
+            self.send(self._board.receive(content, has_buffers=bool(buffers)))
         if isinstance(content, dict) and content.get("type") == "hello":
             self._pusher.heard()
 

@@ -57,10 +57,12 @@ class View:
     Attributes:
         host: What it says it is.
         push: Whether anything has reached it unasked; None if it has not said.
+        buffers: Whether bytes have come from it, beside a message.
     """
 
     host: str
     push: bool | None = None
+    buffers: bool = False
 
 
 class Switchboard:
@@ -104,7 +106,7 @@ class Switchboard:
 
     # Asked
 
-    def receive(self, content: Any) -> Reply:
+    def receive(self, content: Any, *, has_buffers: bool = False) -> Reply:
         """Answer a message from a page, whatever it is."""
         with self._lock:
             try:
@@ -115,6 +117,8 @@ class Switchboard:
                 return known  # a host may deliver twice, and nothing is done twice
             try:
                 reply = self._answer(request)
+                if has_buffers and (view := self.views.get(request.view)):
+                    view.buffers = True
             except Exception as error:  # noqa: BLE001  # whatever it is, the page is answered
                 return _reply(request, error=_refusal(error, described(error)))
             if not isinstance(request, Hello | Pull):

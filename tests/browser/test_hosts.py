@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.cells import showing
 from tests.browser.lab import approve_button, replies, say
 
 
-def test_notebook_7_shows_it_too(lab):
-    lab.open_notebook(showing("notebook"), app="notebook")
-    lab.run_all()
+def test_notebook_7_shows_it_too_and_the_doctor_knows_the_page(lab):
+    lab.open_notebook([*showing("notebook"), "print(deepnb.doctor())"], app="notebook")
+    lab.run_cell(0)
+    lab.run_cell(1)
     panel = lab.panel(1)
     say(panel, "hello")
     expect(replies(panel)).to_contain_text("answer to hello")
+    lab.run_cell(2)
+    for measured in ("Host +jupyter ", "Push +yes, measured ", "Buffers +yes, measured "):
+        expect(lab.outputs(2)).to_contain_text(re.compile(measured))
     say(panel, "write")
     expect(approve_button(panel)).to_be_enabled()
     lab.reload()

@@ -23,7 +23,7 @@ export type ResultOf<T extends RequestType> = T extends keyof Results ? Results[
 /** What anywidget gives a view to talk to its kernel with. */
 export interface WidgetModel {
   get(name: string): unknown;
-  send(content: unknown): void;
+  send(content: unknown, callbacks?: undefined, buffers?: ArrayBuffer[]): void;
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback?: ((...args: never[]) => void) | null): void;
   widget_manager?: unknown;

@@ -84,13 +84,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("says hello, is told everything, and then leaves an idle kernel alone", async () => {
+test("says hello, is told everything, says once that it was, and then leaves an idle kernel alone", async () => {
   connect();
   await pass(50);
   expect(states).toEqual(["live"]);
   expect(told[0]![1]).toBe(true);
   await pass(60_000);
-  expect(kernel.sent.map(({ type }) => type)).toEqual(["hello"]);
+  expect(kernel.sent.map(({ type }) => type)).toEqual(["hello", "pull"]);
+  expect(kernel.asked("pull")).toMatchObject([{ push: true }]);
 });
 
 test("says hello again until it is answered", async () => {
@@ -137,6 +138,7 @@ test("where nothing is pushed it asks: often during a run, seldom else", async (
 test("a gap is filled by a pull, at once", async () => {
   connect();
   await pass(50);
+  kernel.sent.length = 0;
   kernel.push(news([], { after: 7, last: 9 }));
   expect(kernel.asked("pull")).toMatchObject([{ since: 0 }]);
 });
@@ -281,6 +283,7 @@ test("another thread is begun anew, whether the trait tells it or a refusal", as
 test("an idle page asks what it has missed when it is seen again or back on the net, and else leaves the kernel alone", async () => {
   connect();
   await pass(2_000);
+  kernel.sent.length = 0;
   document.dispatchEvent(new Event("visibilitychange"));
   expect(kernel.asked("pull")).toHaveLength(0);
   await pass(10_000);

@@ -9,30 +9,30 @@ import { useAnnouncements } from "./announce";
 import { TurnView } from "./TurnView";
 
 const CHAPTER = 4; // turns that are drawn at once: more would be felt
-const FIRST = 3; // chapters, of which the last may be short
+const FEW = 3; // chapters, of which the last may be short
 const NEAR = 40; // pixels from an end that count as being there
 
 export function Log() {
   const turns = useStore((store) => store.turns);
   const shown = turns.filter((turn, index) => isInLog(turn, turns, index));
-  const [limit, setLimit] = useState(FIRST);
+  const [limit, setLimit] = useState(FEW);
   const log = useRef<HTMLDivElement>(null);
   const { isBehind, look, jump } = usePlace(log);
   const number = Math.ceil(shown.length / CHAPTER);
   const hidden = Math.max(0, number - limit);
   useAnnouncements();
 
-  const more = () => setLimit((limit) => limit + 1);
+  const more = (chapters: number) => setLimit((limit) => limit + chapters);
   const scrolled = () => {
     look();
     const { scrollTop, scrollHeight, clientHeight } = log.current!;
-    if (hidden && scrollHeight - clientHeight + scrollTop < NEAR) more();
+    if (hidden && scrollHeight - clientHeight + scrollTop < NEAR) more(1);
   };
   return (
     <div class="dn-log-box">
       <div ref={log} class="dn-log" role="log" aria-label="Conversation" aria-live="off" tabIndex={0} onScroll={scrolled}>
         <div class="dn-turns">
-          {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={more}>Show earlier messages</button>}
+          {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={() => more(FEW)}>Show earlier messages</button>}
           {Array.from({ length: number - hidden }, (_, index) => (
             <Chapter key={hidden + index} turns={shown} number={hidden + index} />
           ))}

@@ -154,11 +154,11 @@ export class WireClient implements Client {
 
   // Sending
 
-  private ask(type: RequestType, fields: object, id = makeId()): Promise<unknown> {
+  private ask(type: RequestType, fields: object, id = makeId(), buffers?: ArrayBuffer[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.pending.set(id, { type, sent: now(), late: false, resolve, reject });
       try {
-        this.model.send({ ...fields, type, id, view: this.view, thread: this.thread } as Request);
+        this.model.send({ ...fields, type, id, view: this.view, thread: this.thread } as Request, undefined, buffers);
       } catch {
         this.gone();
       }
@@ -170,7 +170,9 @@ export class WireClient implements Client {
     this.said = now();
     this.hellos += 1;
     this.drop("hello");
-    this.ask("hello", { version: VERSION, host: this.host.name }).then(
+    // Whether bytes arrive is seen from the first; a host that loses it for them gets the next one.
+    const bytes = this.hellos === 1 ? [new ArrayBuffer(1)] : undefined;
+    this.ask("hello", { version: VERSION, host: this.host.name }, makeId(), bytes).then(
       (news) => this.greeted || this.greet(news as News),
       (error: Error) => this.refused(error),
     );
@@ -226,10 +228,12 @@ export class WireClient implements Client {
       this.heard = now();
       this.settle(content);
     } else if (!this.outdated && content?.type === "push" && content.news?.events && content.news.replies) {
+      const isFirst = !this.pushed;
       this.heard = this.pushed = now();
       if (this.greeted) this.take(content.news, false);
       // A kernel that is busy with a cell tells everything before it can hear a hello.
       else if (content.news.after === 0 && content.news.facts && content.news.thread === this.thread) this.greet(content.news);
+      if (isFirst) this.pull(); // so that the kernel knows that it has arrived
     } else return;
     if (this.connection === "lost" && this.greeted) this.start(); // it was only slow
     this.tick();
