@@ -687,6 +687,14 @@ def test_a_card_of_a_session_says_what_to_type_next():
     assert "Question 1" not in text
 
 
+def test_what_was_taken_back_before_its_turn_is_not_in_it():
+    script = Script().ask("Before?", "r1").reply("Yes.", run="r1").end(run="r1")
+    script.say("queued", run="r2", text="My secret", steer=False)
+    assert "My secret" in to_fragment(turns(script), "panel")
+    script.say("run_ended", run="r2", status="stopped", text="", seconds=0, withdrawn=True)
+    assert "My secret" not in to_fragment(turns(script), "panel")
+
+
 def test_what_is_saved_with_a_notebook_is_the_end_and_has_no_headings():
     script = Script()
     for number in range(60):

@@ -72,7 +72,10 @@ def to_fragment(turns: Sequence[Turn], panel: str, before: int = 0) -> str:
         before: How many turns are left out at its beginning.
     """
     name = escape(panel)
-    said = "Saved transcript. Open this notebook in Jupyter and run the cell to go on."
+    said = (
+        "Saved transcript. To go on, open this notebook in Jupyter and run the cell; if it has run, "
+        "trust the notebook (command “Trust Notebook”) and reload the page."
+    )
     if before:
         said = f"{said} {number_of(before, 'question')} before these are in the thread."
     conversation = "".join(_turn(turn, opened=False) for turn in turns)

@@ -52,6 +52,8 @@ class _Reader:
             self._queue(event)
         elif event.kind == "run_started":
             self._start(event)
+        elif event.kind == "run_ended" and event.data.get("withdrawn"):
+            self._queued = [turn for turn in self._queued if turn.run != event.run]
         else:
             # What happens between runs stands behind the last of them.
             self._draft(event.run or self._current, event).read(event)

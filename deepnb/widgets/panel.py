@@ -161,9 +161,8 @@ class Panel(anywidget.AnyWidget):
             if not news:
                 return 0
             self.send({"type": "push", "news": news})
-        return sum(
-            len(event["data"]["text"]) for event in news["events"] if event["kind"] == "token"
-        )
+        words = (e["data"].get("text") or "" for e in news["events"] if e["kind"] == "token")
+        return sum(map(len, words))
 
     def __repr__(self) -> str:
         return f"Panel({self.session!r})"

@@ -168,7 +168,7 @@ def test_an_answer_streams_in_as_markdown_and_nothing_that_is_read_moves(lab):
     assert reply.evaluate(KEEP) > 8
 
     log = panel.get_by_role("log", name="Conversation")
-    at_end = "log => log.scrollTop > -2"  # it scrolls from its end
+    at_end = "log => log.scrollHeight - log.scrollTop - log.clientHeight < 2"
     lab.page.wait_for_function(f"log => ({at_end})(log)", arg=log.element_handle())
     log.hover()
     lab.page.mouse.wheel(0, -500)
@@ -180,7 +180,13 @@ def test_an_answer_streams_in_as_markdown_and_nothing_that_is_read_moves(lab):
     expect(reply).not_to_have_attribute("aria-busy", "true")
     assert read.bounding_box()["y"] == pytest.approx(place, abs=1)
     assert reply.evaluate(IN_PLACE) == []
-    panel.get_by_role("button", name="Jump to latest").click()
+    log.press("Home")
+    lab.page.wait_for_function("log => log.scrollTop === 0", arg=log.element_handle())
+    log.press("End")
+    lab.page.wait_for_function(f"log => ({at_end})(log)", arg=log.element_handle())
+    log.press("PageUp")
+    lab.page.wait_for_function(f"log => !({at_end})(log)", arg=log.element_handle())
+    log.press("End")
     expect(reply.get_by_text("The end.")).to_be_in_viewport()
     expect(panel.get_by_role("button", name="Jump to latest")).to_have_count(0)
 

@@ -206,7 +206,7 @@ def test_what_is_beside_the_chat(lab):
     expect(panel.locator(".dn-detail")).to_be_visible()
     person.go("Fork from here")
     person.press("Enter")
-    fork = panel.get_by_role("dialog", name=re.compile("^Fork from step"))
+    fork = panel.get_by_role("dialog", name="Fork from here")
     expect(fork.get_by_role("textbox")).to_be_focused()
     person.press("Escape")
     expect(fork).to_be_hidden()

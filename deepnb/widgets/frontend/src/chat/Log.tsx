@@ -15,24 +15,25 @@ const NEAR = 40; // pixels from an end that count as being there
 export function Log() {
   const turns = useStore((store) => store.turns);
   const shown = turns.filter((turn, index) => isInLog(turn, turns, index));
-  const [limit, setLimit] = useState(FEW);
   const log = useRef<HTMLDivElement>(null);
-  const { isBehind, look, jump } = usePlace(log);
+  const { atEnd, isBehind, onScroll, jump } = useStickiness(log);
   const number = Math.ceil(shown.length / CHAPTER);
-  const hidden = Math.max(0, number - limit);
+  const { hidden, more } = useBeginning(log, number, atEnd);
   useAnnouncements();
 
-  const more = (chapters: number) => setLimit((limit) => limit + chapters);
   const scrolled = () => {
-    look();
-    const { scrollTop, scrollHeight, clientHeight } = log.current!;
-    if (hidden && scrollHeight - clientHeight + scrollTop < NEAR) more(1);
+    onScroll();
+    if (hidden && log.current!.scrollTop < NEAR) more(1);
+  };
+  const earlier = () => {
+    more(FEW);
+    log.current!.focus({ preventScroll: true });
   };
   return (
     <div class="dn-log-box">
       <div ref={log} class="dn-log" role="log" aria-label="Conversation" aria-live="off" tabIndex={0} onScroll={scrolled}>
         <div class="dn-turns">
-          {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={() => more(FEW)}>Show earlier messages</button>}
+          {hidden > 0 && <button type="button" class="dn-btn dn-btn-bare" onClick={earlier}>Show earlier messages</button>}
           {Array.from({ length: number - hidden }, (_, index) => (
             <Chapter key={hidden + index} turns={shown} number={hidden + index} />
           ))}
@@ -43,6 +44,24 @@ export function Log() {
       )}
     </div>
   );
+}
+
+/** How many chapters are not drawn yet. None is taken away from under somebody who reads it. */
+function useBeginning(log: { current: HTMLDivElement | null }, number: number, atEnd: { current: boolean }) {
+  const [limit, setLimit] = useState(FEW);
+  const hidden = useRef(0);
+  const fromEnd = useRef<number | null>(null); // where the reader was when more was asked for
+  const wanted = Math.max(0, number - limit);
+  if (atEnd.current || wanted < hidden.current) hidden.current = wanted;
+  const more = (chapters: number) => {
+    fromEnd.current = log.current!.scrollHeight - log.current!.scrollTop;
+    setLimit(number - hidden.current + chapters);
+  };
+  useLayoutEffect(() => {
+    if (fromEnd.current !== null) log.current!.scrollTop = log.current!.scrollHeight - fromEnd.current;
+    fromEnd.current = null;
+  }, [limit]);
+  return { hidden: hidden.current, more };
 }
 
 /** A few turns: those that are far from being seen cost the browser next to nothing together. */
@@ -64,64 +83,49 @@ function isInLog(turn: Turn, turns: readonly Turn[], index: number): boolean {
   return !before || (before.status !== "running" && before.status !== "waiting" && before.status !== "queued");
 }
 
-/**
- * Keeps the place of who reads.
- *
- * At the end that is the browser's doing, without a line of script while a text grows: the log is a
- * reversed column, which scrolls from its end. Further up, the turn that is read stays where it is.
- */
-function usePlace(log: { current: HTMLDivElement | null }) {
+/** Stays at the end while it grows, but only for a reader who is there. */
+function useStickiness(log: { current: HTMLDivElement | null }) {
   const { store } = useApp();
-  const read = useRef<Place | null>(null); // null at the end
+  const atEnd = useRef(true);
+  const before = useRef(0);
   const [isBehind, setBehind] = useState(false);
-  const look = () => {
-    const isAtEnd = log.current!.scrollTop > -NEAR;
-    read.current = isAtEnd ? null : firstSeen(log.current!);
-    if (isAtEnd) setBehind(false);
-  };
   const toEnd = () => {
-    log.current!.scrollTop = 0;
-    look();
+    atEnd.current = true;
+    log.current!.scrollTop = log.current!.scrollHeight;
   };
   useLayoutEffect(() => {
+    toEnd();
     const observer = new ResizeObserver(() => {
-      const place = read.current;
-      if (place?.scrollTop === log.current!.scrollTop) {
-        log.current!.scrollTop += place.turn.getBoundingClientRect().top - place.top;
-      }
-      look();
+      if (atEnd.current && log.current!.clientHeight) toEnd();
     });
+    observer.observe(log.current!);
     observer.observe(log.current!.firstElementChild!);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
     let last = store.turns.at(-1);
     return store.subscribe(() => {
-      const before = last;
+      const earlier = last;
       last = store.turns.at(-1);
-      if (last === before) return;
+      if (last === earlier) return;
       // Who sends something wants to see it.
-      if (last?.status === "sending" && before?.run !== last.run) toEnd();
-      else if (read.current) setBehind(true);
+      if (last?.status === "sending" && earlier?.run !== last.run) toEnd();
+      else if (!atEnd.current) setBehind(true);
     });
   }, [store]);
+  const onScroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = log.current!;
+    if (!clientHeight) return; // in a tab that is not seen
+    const rest = scrollHeight - scrollTop - clientHeight;
+    // Who leaves the end is let go at once, before they are far from it.
+    atEnd.current = rest < 2 || (rest < NEAR && scrollTop >= before.current);
+    before.current = scrollTop;
+    if (atEnd.current) setBehind(false);
+  };
   const jump = () => {
     toEnd();
+    setBehind(false);
     log.current!.focus({ preventScroll: true });
   };
-  return { isBehind, look, jump };
-}
-
-interface Place {
-  turn: Element;
-  top: number;
-  scrollTop: number;
-}
-
-/** The topmost turn that is seen, and where it is. */
-function firstSeen(log: HTMLElement): Place | null {
-  const { top } = log.getBoundingClientRect();
-  const find = (elements: Iterable<Element>) => [...elements].find((element) => element.getBoundingClientRect().bottom > top);
-  const turn = find(find(log.querySelectorAll(".dn-chapter"))?.children ?? []);
-  return turn ? { turn, top: turn.getBoundingClientRect().top, scrollTop: log.scrollTop } : null;
+  return { atEnd, isBehind, onScroll, jump };
 }

@@ -39,8 +39,7 @@ function words(model: Model): { name: string; why: string } {
   if (model.state === "offline") return { name: "Quotes only — no model configured", why: "" };
   if (model.state === "failed") return { name, why: legible(model.detail) || "cannot be used" };
   if (model.state !== "loading") return { name, why: legible(model.rule) };
-  const share = model.progress === null ? "" : `${Math.round(model.progress * 100)}%`;
-  return { name: legible(model.detail) || `Loading ${name}`, why: share };
+  return { name: `Loading ${name}`, why: model.progress === null ? legible(model.detail) : `${Math.round(model.progress * 100)}%` };
 }
 
 function Choice({ model, onClose }: { model: Model; onClose: () => void }) {

@@ -39,7 +39,7 @@ export interface ToolLine {
 
 export function toolLine({ name, args, state }: ToolStep): ToolLine {
   const words = Object.hasOwn(TOOLS, name) ? TOOLS[name]! : null;
-  const verb = words ? (state === "running" ? words.now : words.done) : oneLine(name, 60) || "Tool";
+  const verb = words ? (state === "ok" ? words.done : words.now) : oneLine(name, 60) || "Tool";
   const key = TELLING.find((key) => typeof args[key] === "string" && args[key] !== "");
   const todos = args.todos;
   if (name === "write_todos" && Array.isArray(todos)) {

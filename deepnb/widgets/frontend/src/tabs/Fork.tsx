@@ -18,7 +18,7 @@ export function ForkButton({ step, class: style = "dn-btn dn-btn-sm" }: ForkButt
   return (
     <Popover
       class={`${style} dn-fork`}
-      title={`Fork from step ${step}`}
+      title="Fork from here"
       align="end"
       button={
         <>
@@ -53,13 +53,13 @@ export function ForkForm({ step, onClose }: { step: number; onClose: () => void 
         void fork();
       }}
     >
-      <p class="dn-strong">A new thread that begins after step {step}</p>
+      <p class="dn-strong">A new thread that begins here</p>
       <ul class="dn-small dn-muted">
         <li>
           <span class="dn-ok">
             <Icon name="check" />
           </span>
-          Takes along all steps up to there, and the agent’s own notes
+          Takes along what was before, and the agent’s own notes
         </li>
         <li>
           <Icon name="info" />
