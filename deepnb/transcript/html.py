@@ -73,8 +73,8 @@ def to_fragment(turns: Sequence[Turn], panel: str, before: int = 0) -> str:
     """
     name = escape(panel)
     said = (
-        "Saved transcript. To go on, open this notebook in Jupyter and run the cell; if it has run, "
-        "trust the notebook (command “Trust Notebook”) and reload the page."
+        "Saved transcript. To go on, open this notebook in Jupyter and run the cell; if it has "
+        "run, trust the notebook (command “Trust Notebook”) and reload the page."
     )
     if before:
         said = f"{said} {number_of(before, 'question')} before these are in the thread."
