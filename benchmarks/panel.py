@@ -81,6 +81,7 @@ OPEN = """async ([index, text]) => {
 }"""
 
 SCROLL = """async () => {
+  const STEP = 500; // pixels per frame: as fast as a finger flings
   const log = document.querySelector(".dn-log");
   const frames = [], tasks = [];
   const note = list => tasks.push(...list.getEntries().map(entry => entry.duration));
@@ -92,12 +93,12 @@ SCROLL = """async () => {
     before = performance.now();
   };
   for (let resting = 0; resting < 10; resting = log.scrollTop ? 0 : resting + 1) {
-    log.scrollTop -= 2000;
+    log.scrollTop -= STEP;
     await frame();
   }
   const isAll = log.textContent.includes("Answer 0");
   while (log.scrollHeight - log.scrollTop - log.clientHeight > 1) {
-    log.scrollTop += 2000;
+    log.scrollTop += STEP;
     await frame();
   }
   return { frames, tasks, isAll };

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useApp, useStore } from "../app";
 import type { Turn } from "../model";
 import { Icon } from "../parts/Icon";
+import { useDrawn } from "../parts/useDrawn";
 import { useAnnouncements } from "./announce";
 import { TurnView } from "./TurnView";
 
@@ -67,7 +68,7 @@ function useBeginning(log: { current: HTMLDivElement | null }, number: number, a
 /** A few turns: those that are far from being seen cost the browser next to nothing together. */
 function Chapter({ turns, number }: { turns: readonly Turn[]; number: number }) {
   return (
-    <div class="dn-chapter">
+    <div class="dn-chapter" data-far={useDrawn()}>
       {turns.slice(number * CHAPTER, (number + 1) * CHAPTER).map((turn) => (
         <TurnView key={turn.run} turn={turn} isLast={turn === turns.at(-1)} />
       ))}

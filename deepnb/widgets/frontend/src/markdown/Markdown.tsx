@@ -5,6 +5,7 @@ import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useApp } from "../app";
 import type { TextStep, ThoughtStep } from "../model";
 import { memo } from "../parts/memo";
+import { useDrawn } from "../parts/useDrawn";
 import { Blocks, steady, type Split } from "./blocks";
 import { render } from "./render";
 
@@ -40,7 +41,7 @@ interface PageProps {
 }
 
 const Page = memo(function Page({ blocks, links, images }: PageProps) {
-  return <div class="dn-page">{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</div>;
+  return <div class="dn-page" data-far={useDrawn()}>{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</div>;
 });
 
 interface BlockProps {
