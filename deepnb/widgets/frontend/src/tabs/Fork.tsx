@@ -59,7 +59,7 @@ export function ForkForm({ step, onClose }: { step: number; onClose: () => void 
           <span class="dn-ok">
             <Icon name="check" />
           </span>
-          Takes along what was before, and the agent’s own notes
+          Takes along what came before, with the agent’s notes
         </li>
         <li>
           <Icon name="info" />
