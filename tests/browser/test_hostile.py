@@ -299,6 +299,38 @@ def test_no_question_is_obeyed(lab, evil):
     evil.check_trap()
 
 
+EMPTY = """
+for number, text in enumerate(SOME[:12]):
+    model = ScriptedModel([text])
+    with deepnb.Session("deep", workspace=".", thread=f"t{number}", model=model) as session:
+        session.ask(text).wait(30)
+empty = deepnb.Session("deep", workspace=".", thread="empty", model="offline")
+empty.panel(starters={text: text for text in TEXTS}, actions={text: text for text in TEXTS})
+"""
+
+
+def test_no_card_and_no_list_is_obeyed(lab, evil):
+    lab.open_notebook([READ + EMPTY])
+    address = lab.page.url
+    lab.run_cell(0)
+    panel = lab.panel(0)
+    expect(panel.locator(".dn-card")).to_have_count(len(payloads(evil.host)))
+    own = ("div popover=auto", "button popovertarget=", '<form class="dn-')  # no text has these
+    for name, place in [
+        ("Change model", "[popover]:popover-open"),
+        ("More", "[popover]:popover-open"),
+        ("Thread history", ".dn-threads"),
+    ]:
+        panel.get_by_role("button", name=name).first.click()
+        expect(panel.locator(place)).to_be_visible()
+        panel.evaluate(PROVOKE)
+        found = panel.evaluate(DANGERS)
+        assert [danger for danger in found if not danger.startswith(own)] == []
+        lab.page.keyboard.press("Escape")
+    evil.check_nothing_happened(address)
+    evil.check_trap()
+
+
 def test_a_converted_notebook_obeys_nothing(lab, evil):
     lab.open_notebook([READ + LIVED, "session"])
     lab.run_all()
