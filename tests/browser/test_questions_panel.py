@@ -90,8 +90,8 @@ def button(place, name):
     return place.get_by_role("button", name=name, exact=True)
 
 
-def done(panel):
-    expect(panel.get_by_role("article").last).to_contain_text(DONE)
+def done(panel, said=DONE):
+    expect(panel.get_by_role("article").last).to_contain_text(said)
     expect(panel.locator(".dn-ask")).to_have_count(0)
 
 
@@ -209,7 +209,7 @@ def helper(name):
 
 names = ["one", "two", "three"]
 tasks = [call("task", subagent_type=name, description="work") for name in names]
-session = opened(tasks, "All is said.", subagents=[helper(name) for name in names])""",
+session = opened(tasks, "All three are back.", subagents=[helper(name) for name in names])""",
     )
     cards = panel.locator(".dn-ask")
     expect(cards).to_have_count(3)
@@ -227,7 +227,7 @@ session = opened(tasks, "All is said.", subagents=[helper(name) for name in name
     expect(cards).to_have_count(1)
     expect(of("one")).to_be_visible()
     button(of("one"), "Approve").click()
-    done(panel)
+    done(panel, "All three are back.")
     written = {path.name: path.read_text() for path in lab.folder.glob("*.md")}
     assert written == {"one.md": "from one", "three.md": "from three"}
     told = sorted(text for _, text in notes(lab))
