@@ -14,9 +14,14 @@ What `data` holds, by kind (all JSON):
     reasoning           id, text: the same for what a model thinks aloud
     tool_call           id, args: long texts are cut, see `short`
     tool_result         id, status ("ok" | "error"), text, seconds: the same
-    node                seconds, error?: a step of the graph that has ended; `name` is the node's
+    node                seconds, error?, text?, aside?, drafts?: a step of the graph that has ended,
+                        and what it says of its reasoning (`aside` if others tell that, too), which
+                        stands for the messages that it has drafted; `name` is the node's
     todos               todos [{content, status}], by: the whole list, after a change
     file                path, action ("created" | "changed" | "deleted"), diff, size
+    source              a source, see `deepnb.citations.shapes`: something was read, or more of it
+    report              a report after its check, see there; `message` is the id of the message
+    settled             citation, by, note: a person has checked a claim of the run's report
     subagent_started    id, text: `id` is the call that started it, `text` its task
     subagent_ended      id, status ("ok" | "error" | "stopped"), seconds
     interrupt_opened    id, request: a question to a person, see `deepnb.interrupts`
@@ -44,6 +49,9 @@ Kind = Literal[
     "node",
     "todos",
     "file",
+    "source",
+    "report",
+    "settled",
     "subagent_started",
     "subagent_ended",
     "interrupt_opened",
@@ -54,6 +62,9 @@ Kind = Literal[
     "run_ended",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+DRAFT = "deepnb:draft"
+"""A tag for calls of models whose words are not for the conversation: they are told as reasoning."""
 
 _LONGEST = 300
 _DEEPEST = 60

@@ -15,6 +15,7 @@ malformed answer is refused with a reason and the question stays open.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Generic, Literal, NotRequired, Self, TypedDict, TypeVar, cast
@@ -137,13 +138,15 @@ class Audit(TypedDict):
 class PlanRequest(TypedDict):
     """A plan that a person approves, as it is or with changes, before it is carried out.
 
-    An edited plan may use the tools that the plan itself uses, and those in `tools`.
+    An edited plan may use the tools that the plan itself uses, and those in `tools`. `refusals` is
+    how many plans the audit has refused before.
     """
 
     type: Literal["plan_approval"]
     plan: Plan
     audit: Audit | None
     tools: NotRequired[list[str]]
+    refusals: NotRequired[int]
 
 
 class BudgetRequest(TypedDict):
@@ -304,17 +307,29 @@ class EditedPlan(Answer):
 
     @model_validator(mode="after")
     def _can_be_carried_out(self) -> Self:
-        ids = [step.id for step in self.steps]
-        if len(set(ids)) != len(ids):
-            raise ValueError("two steps have the same id")
-        for step in self.steps:
-            if unknown := [other for other in step.depends_on if other not in ids]:
-                raise ValueError(f"step {step.id!r} depends on {unknown[0]!r:.60}, which is none")
-        try:
-            TopologicalSorter({step.id: step.depends_on for step in self.steps}).prepare()
-        except CycleError as error:
-            raise ValueError(f"steps wait for each other: {', '.join(error.args[1])}") from None
+        check_order([(step.id, step.depends_on) for step in self.steps])
         return self
+
+
+def check_order(steps: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Check that steps can be carried out one after another.
+
+    Args:
+        steps: Their ids, and the ids of those that come before each.
+
+    Raises:
+        ValueError: They cannot; it says why.
+    """
+    ids = [identity for identity, _ in steps]
+    if len(set(ids)) != len(ids):
+        raise ValueError("two steps have the same id")
+    for identity, before in steps:
+        if unknown := [other for other in before if other not in ids]:
+            raise ValueError(f"step {identity!r} depends on {unknown[0]!r:.60}, which is none")
+    try:
+        TopologicalSorter(dict(steps)).prepare()
+    except CycleError as error:
+        raise ValueError(f"steps wait for each other: {', '.join(error.args[1])}") from None
 
 
 class PlanAnswer(Answer):

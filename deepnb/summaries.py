@@ -216,7 +216,23 @@ def _returned(event: Event) -> str:
 
 def _passed(event: Event) -> str:
     error = event.data.get("error")
-    return f"failed: {text_of(error)}" if error else _ended(event)
+    return f"failed: {text_of(error)}" if error else _said(event) or _ended(event)
+
+
+def _read(event: Event) -> str:
+    passages = len(mappings_of(event.data.get("passages")))
+    title = text_of(event.data.get("title") or event.data.get("location"))
+    return f"{title} ({passages} passage{'' if passages == 1 else 's'})"
+
+
+def _checked(event: Event) -> str:
+    counts = mapping_of(event.data.get("counts"))
+    return ", ".join(f"{_amount(n)} {_line(verdict)}" for verdict, n in counts.items() if n)
+
+
+def _settled(event: Event) -> str:
+    note = text_of(event.data.get("note"))
+    return f"{_line(event.data.get('citation'))} checked by person{f': {note}' if note else ''}"
 
 
 _SUMMARIES: dict[str, Callable[[Event], str]] = {
@@ -228,6 +244,9 @@ _SUMMARIES: dict[str, Callable[[Event], str]] = {
     "node": _passed,
     "todos": _planned,
     "file": _file,
+    "source": _read,
+    "report": _checked,
+    "settled": _settled,
     "subagent_ended": _ended,
     "interrupt_opened": lambda e: question_of(e.data.get("request"))[2],
     "interrupt_closed": _closed,

@@ -21,18 +21,33 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     Factory: TypeAlias = Callable[..., CompiledStateGraph[Any, Any, Any, Any]]
-    View: TypeAlias = Callable[[Any], Any]
+    View: TypeAlias = Callable[..., Any]
 
-__all__ = ["get", "names", "register", "views"]
+__all__ = ["exporter", "get", "names", "register", "run_views", "views"]
 
 _registry: dict[str, Factory | str] = {
     "deep": "deepnb.agents.deep:build",
+    "research": "deepnb.agents.research.graph:build",
     "simple": "deepnb.agents.simple:build",
 }
 """A function, or where to find one as `module:name`."""
 
-_views: dict[str, dict[str, View | str]] = {}
+_views: dict[str, dict[str, View | str]] = {
+    "deep": {"knowledge": "deepnb.agents.research.views:knowledge"},
+    "research": {
+        name: f"deepnb.agents.research.views:{name}"
+        for name in ("citations", "knowledge", "plan", "report", "settle", "sources")
+    },
+}
 """What an agent adds to its sessions, by agent and name."""
+
+_run_views: dict[str, dict[str, View | str]] = {
+    "research": {"report": "deepnb.agents.research.views:report_of"}
+}
+"""What it adds to their runs."""
+
+_exporters: dict[str, View | str] = {"research": "deepnb.agents.research.views:export"}
+"""How its sessions are written to a file, where that is not as a conversation."""
 
 
 def names() -> list[str]:
@@ -41,7 +56,12 @@ def names() -> list[str]:
 
 
 def register(
-    name: str, factory: Factory | str, *, views: Mapping[str, View | str] | None = None
+    name: str,
+    factory: Factory | str,
+    *,
+    views: Mapping[str, View | str] | None = None,
+    run_views: Mapping[str, View | str] | None = None,
+    export: View | str | None = None,
 ) -> None:
     """Add an agent, or replace one.
 
@@ -52,24 +72,42 @@ def register(
         views: What it adds to its sessions, by name: `session.NAME` then calls the function with
             the session. `deepnb.frames.frame` makes a DataFrame of `session.state` or
             `session.events()`.
+        run_views: The same for `run.NAME`: called with the session's events and the run's id.
+        export: Called with the session, a path and whether to overwrite, it writes a file and gives
+            its path; or None, to have the conversation written.
     """
     if not name or not (callable(factory) or ":" in str(factory)):
         raise AgentError("An agent needs a name and a function (or 'module:function') to build it.")
     _registry[name] = factory
     _views[name] = dict(views or {})
+    _run_views[name] = dict(run_views or {})
+    _exporters.pop(name, None)
+    if export:
+        _exporters[name] = export
 
 
 def views(name: str) -> dict[str, View]:
     """Give what an agent adds to its sessions, by name."""
-    found = _views.get(name, {})
-    return {
-        view: function if callable(function) else partial(_call_view, name, function)
-        for view, function in found.items()
-    }
+    return {view: _callable(name, place) for view, place in _views.get(name, {}).items()}
 
 
-def _call_view(agent: str, place: str, session: Any) -> Any:
-    return _loaded(agent, place)(session)
+def run_views(name: str) -> dict[str, View]:
+    """Give what an agent adds to its runs, by name."""
+    return {view: _callable(name, place) for view, place in _run_views.get(name, {}).items()}
+
+
+def exporter(name: str) -> View | None:
+    """Give what writes an agent's sessions to a file, if it has a way of its own."""
+    return _callable(name, _exporters[name]) if name in _exporters else None
+
+
+def _callable(agent: str, place: View | str) -> View:
+    """Give a function that is looked up only when it is called."""
+    return place if callable(place) else partial(_call, agent, place)
+
+
+def _call(agent: str, place: str, *given: Any) -> Any:
+    return _loaded(agent, place)(*given)
 
 
 def get(name: str, **options: Any) -> CompiledStateGraph[Any, Any, Any, Any]:

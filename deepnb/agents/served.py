@@ -20,6 +20,11 @@ async def deep() -> CompiledStateGraph[Any, Any, Any, Any]:
     return await _build("deep")
 
 
+async def research() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Serve the research agent."""
+    return await _build("research")
+
+
 async def simple() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Serve the simple agent."""
     return await _build("simple")

@@ -19,6 +19,7 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
+from deepnb import agents
 from deepnb.errors import AnswerError, SessionError, ThreadError
 from deepnb.interrupts import refusal
 from deepnb.session.desk import Desk
@@ -146,7 +147,7 @@ class Engine:
 
     async def stop(self) -> None:
         """End the run, and whatever is queued behind it."""
-        self.drop_queue("it was stopped")
+        self.drop_queue()
         if self.current is None:
             return
         if self._waits and (self._worker is None or self._worker.done()):
@@ -196,8 +197,14 @@ class Engine:
         def read() -> list[Event]:
             return [event for event in self.record.log.since(0) if event.run == identity]
 
+        def extra(name: str) -> Any:
+            found = agents.run_views(self.agent).get(name)
+            if found is None:
+                raise AttributeError(f"This run has no {name!r}.")
+            return found(self.record.log.since(0), identity)
+
         with self._lock:
-            run = self.runs[identity] = Run(identity, question, read)
+            run = self.runs[identity] = Run(identity, question, read, extra)
             if self.current and self.current.status == "waiting":
                 run.move("queued", self._held_up())
         return run
@@ -217,9 +224,9 @@ class Engine:
             self.record.move_ask(identity, "ended")
         self._end_early(run, TAKEN_BACK, withdrawn=True)
 
-    def end_unstarted(self, run: Run, reason: str) -> None:
-        """End a run that was not begun."""
-        self._end_early(run, f"not started: {reason}")
+    def end_unstarted(self, run: Run, reason: str = "") -> None:
+        """End a run that was not begun; without a reason, it was stopped by the person."""
+        self._end_early(run, f"before it began: {reason}" if reason else "before it began")
 
     def _end_early(self, run: Run, text: str, **more: bool) -> None:
         with self._lock:  # whoever lets the queue go on must not bring it back
@@ -543,7 +550,7 @@ class Engine:
                 self.record.move_ask(run.id, "ended")
                 self.record.settle()
 
-    def drop_queue(self, reason: str) -> None:
+    def drop_queue(self, reason: str = "") -> None:
         """End what is queued and was not started."""
         for ask in self.record.asks("queued"):
             if ask.steer and (self.can_resume or ask.input):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import SessionError
 from deepnb.models.cassette.masking import mask
@@ -76,6 +76,11 @@ class Facts:
         On whichever thread that happens, so it must return at once.
         """
         return self._core.watch.on_change(callback)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the agent was given beside its model and workspace."""
+        return dict(self._core.recipe.options)
 
     @property
     def takes_messages(self) -> bool:

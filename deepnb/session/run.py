@@ -37,6 +37,8 @@ class Run:
         identity: str,
         question: str,
         read: Callable[[], list[Event]],
+        extra: Callable[[str], Any],
+        *,
         status: Status = "queued",
         reason: str = "",
     ) -> None:
@@ -45,6 +47,7 @@ class Run:
         self.status: Status = status
         self.reason = reason
         self._read = read
+        self._extra = extra
         self._changed = threading.Condition()
         self._waiters: list[Callable[[], object]] = []
 
@@ -124,6 +127,12 @@ class Run:
     @property
     def _turn(self) -> transcript.Turn:
         return transcript.turns(self._read())[-1]
+
+    def __getattr__(self, name: str) -> Any:
+        # What an agent adds to its runs; Python comes here only for what is not there.
+        if name.startswith("_"):
+            raise AttributeError(f"A run has no {name!r}.")
+        return self._extra(name)
 
     def __repr__(self) -> str:
         reason = f" ({short(self.reason)})" if self.reason else ""

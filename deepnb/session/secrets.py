@@ -19,6 +19,8 @@ _LOOKED_AT = frozenset(
         "tool_result",
         "node",
         "file",
+        "source",
+        "report",
         "interrupt_opened",
         "error",
         "warning",

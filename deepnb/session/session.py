@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from uuid import uuid4
 
-from deepnb import transcript
+from deepnb import agents, transcript
 from deepnb.errors import SessionError, ThreadError, ThreadInUseError
 from deepnb.record import Ask, ThreadFolder
 from deepnb.session import showing
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from langchain_core.language_models import BaseChatModel
 
-    from deepnb.events import Event
+    from deepnb.events import Event, Kind
     from deepnb.session.graph import Graph
     from deepnb.session.questions import Question, Respond
     from deepnb.session.run import Run
@@ -318,6 +318,17 @@ class Session(Views):
         self._record.log.subscribe(callback)
         return lambda: self._record.log.unsubscribe(callback)
 
+    def note(self, kind: Kind, *, run: str = "", **data: Any) -> None:
+        """Append to the record what a person has done beside the conversation.
+
+        Args:
+            kind: Of the event, see `deepnb.events`.
+            run: Id of the run that it is about.
+            data: As the kind has it.
+        """
+        self._check_open()
+        self._record.log.append(kind, run=run, data=data)
+
     # Branching, keeping and ending
 
     def fork(
@@ -328,6 +339,8 @@ class Session(Views):
         thread: str | None = None,
     ) -> Session:
         """Branch off: a new session that shares the past up to `step`, and leaves this one alone.
+
+        There, `resume()` goes on as before, and `ask()` otherwise.
 
         Args:
             step: As in the trace: the state in which the row with that number found the graph.
@@ -397,10 +410,16 @@ class Session(Views):
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the conversation to a file: Markdown, HTML or a notebook, by its suffix.
 
+        An agent may have something better to write: the research agent its report.
+
         Args:
             path: Where; a file that is there is left alone.
             overwrite: Replace it after all.
         """
+        export = agents.exporter(self.agent)
+        written = export(self, Path(path), overwrite) if export else None
+        if isinstance(written, Path):
+            return written
         title = f"{self.agent}: {self.thread}"
         return transcript.write(Path(path), self.events(), title, overwrite=overwrite)
 

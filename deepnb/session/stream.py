@@ -32,6 +32,7 @@ MODES = ["messages", "updates", "tasks", "tools", "checkpoints"]
 Namespace = tuple[str, ...]
 
 _LONGEST_TODO = 2_000
+_LONGEST_REASONING = 2_000
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Translator:
         self._told: set[tuple[Kind, Namespace, str]] = set()
         self._files: dict[str, str] = {}
         self._todos: dict[Namespace, Any] = {}
+        self._sources: dict[str, Any] = {}
         self._held: list[Callable[[], Event]] = []
         self._words = Words(self._tell_words, prices)
         self.outputs: dict[str, Any] = {}
@@ -175,6 +177,9 @@ class Translator:
         error = task.get("error")
         if error or task.get("result") or "." not in task["name"]:  # a hook that did nothing
             data = {"seconds": seconds, **({"error": short(mask(str(error)))} if error else {})}
+            data |= _reasoning(task.get("result"))
+            if drafts := self._words.take_drafts(namespace, task["name"]):
+                data["drafts"] = drafts
             self.say("node", namespace, node=task["name"], name=task["name"], data=data)
 
     def _scope(self, namespace: Namespace, metadata: Mapping[str, Any] | None = None) -> Scope:
@@ -284,6 +289,17 @@ class Translator:
         if isinstance(files, dict):
             for path, file in files.items():
                 self._file(namespace, node, str(path), _content(file))
+        if not namespace:
+            self._research(node, change)
+
+    def _research(self, node: str, change: Mapping[str, Any]) -> None:
+        """Tell what was read, and what came of checking a report against it."""
+        for identity, source in _sources(change).items():
+            if source != self._sources.get(identity):
+                self._sources[identity] = source
+                self.say("source", node=node, name=identity, data=source)
+        if isinstance(report := change.get("report"), dict):
+            self.say("report", node=node, data=report)
 
     def catch_up(self, values: Any) -> None:
         """Tell what the graph has said in a form that only the state shows as a message."""
@@ -375,6 +391,7 @@ class Translator:
         known = messages_of(values)
         self._told |= {("message", (), str(message.id)) for message in known}
         self._todos[()] = values.get("todos")
+        self._sources = _sources(values)
         files = values.get("files")
         for path, file in files.items() if isinstance(files, dict) else ():
             if (content := _content(file)) is not None:
@@ -428,6 +445,24 @@ def told_plan(events: list[Event]) -> Any:
     """Give the todo list of the session's own agent that the log has told last."""
     own = (event for event in reversed(events) if event.kind == "todos" and not event.parent)
     return next((event.data["todos"] for event in own), None)
+
+
+def _sources(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what was read, by id, in a state or an update of one."""
+    found = values.get("sources")
+    sources = found.items() if isinstance(found, dict) else ()
+    return {str(identity): each for identity, each in sources if isinstance(each, dict)}
+
+
+def _reasoning(result: Any) -> dict[str, Any]:
+    """Give what a node says of its reasoning, if it does."""
+    found = result.get("reasoning") if isinstance(result, dict) else None
+    entries = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    if not entries:
+        return {}
+    text = " ".join(str(each.get("summary", "")) for each in entries)
+    aside = {"aside": True} if all(each.get("aside") for each in entries) else {}
+    return {"text": short(text, _LONGEST_REASONING), **aside}
 
 
 def _content(file: Any) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 
+from deepnb.events import DRAFT
 from deepnb.models.prices import stream_name, stream_price
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Words:
         self._tell = tell
         self._usage: dict[Namespace, dict[str, _Usage]] = {}
         self._thoughts: dict[str, list[str]] = {}
+        self._drafts: dict[tuple[Namespace, str], dict[str, None]] = {}  # in order, each once
         self._now: tuple[Kind, Namespace, str, str] | None = None
         self._gathered: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -70,6 +72,9 @@ class Words:
             return  # the whole of what has been streamed
         thought, text = parts_of(message)
         identity = str(message.id)
+        if DRAFT in metadata.get("tags", ()):
+            thought, text = thought + text, ""
+            self._drafts.setdefault((namespace, node), {})[identity] = None
         if thought:
             self._thoughts.setdefault(identity, []).append(thought)
             self._gather("reasoning", namespace, identity, node, thought)
@@ -82,6 +87,13 @@ class Words:
         """Note that a message is complete; gives what was thought for it."""
         self.partial.pop(identity, None)
         return "".join(self._thoughts.pop(identity, []))
+
+    def take_drafts(self, namespace: Namespace, node: str) -> list[str]:
+        """Give the messages that a node has drafted, now that it has ended."""
+        drafts = list(self._drafts.pop((namespace, node), {}))
+        for identity in drafts:
+            self._thoughts.pop(identity, None)
+        return drafts
 
     def finish(self) -> None:
         """Tell all that is left to tell."""

@@ -61,6 +61,7 @@ class Draft:
         self._parts: dict[str, dict[str, list[str]]] = {}  # of messages that are being written
         self._readers: dict[str, Callable[[Event, dict[str, Any]], None]] = {
             "message": self._message,
+            "node": self._node,
             "tool_call": self._tool_call,
             "tool_result": self._tool_result,
             "todos": self._todos,
@@ -143,6 +144,17 @@ class Draft:
             self._steps.put(("text", message), said)
         else:
             self._steps.add(event, said, ("text", message))
+
+    def _node(self, event: Event, data: dict[str, Any]) -> None:
+        """What a node says of its reasoning, in place of what it has drafted."""
+        thought = "" if data.get("aside") else _text(data, "text")
+        for draft in data.get("drafts") or ():
+            message = f"{event.call} {draft}"
+            if self._parts.pop(message, None):
+                self._steps.put(("text", message), Text("", thought))
+                thought = ""
+        if thought:
+            self._steps.add(event, Text("", thought))
 
     def _said(self, event: Event, message: str, text: str) -> None:
         """A person's message: the question itself, or a remark."""

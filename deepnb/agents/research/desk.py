@@ -1,0 +1,38 @@
+"""What the nodes of the research graph work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deepnb.agents.research.asking import Asker
+    from deepnb.agents.research.policy import Policy
+    from deepnb.agents.research.tools import ResearchTool
+    from deepnb.knowledge import Knowledge
+
+STEP_SECONDS = 60.0
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Made once, when the graph is built.
+
+    Attributes:
+        asker: Whom to ask for plans, verdicts and reports; None if there is no language model, and
+            everything is done by rule.
+        tools: What a step can use, by name.
+        policy: What plans are checked against.
+        knowledge: What the documents hold; None if there are none.
+    """
+
+    asker: Asker | None
+    tools: dict[str, ResearchTool]
+    policy: Policy
+    knowledge: Knowledge | None
+
+    @property
+    def local_tools(self) -> list[str]:
+        """Names of the tools that send nothing to other machines."""
+        return [name for name, tool in self.tools.items() if not tool.leaves]

@@ -1,0 +1,18 @@
+"""The research graph's thinker and synthesizer when no language model is configured.
+
+It plans by rule and reports in verbatim quotes; it never says anything of its own.
+
+    plan.py        a question, and what the documents are called → steps
+    objections.py  why a plan was refused → another plan
+    sentences.py   passages → sentences, table rows and lines of code, each exactly as it was read
+    choose.py      those that say most about a question
+    excerpts.py    these in their context, each once, as quotes with their marks
+    report.py      Markdown: the best quotes, the quotes of each step, and what is missing
+"""
+
+from __future__ import annotations
+
+from deepnb.agents.research.offline.plan import plan
+from deepnb.agents.research.offline.report import write
+
+__all__ = ["plan", "write"]

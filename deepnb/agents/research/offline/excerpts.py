@@ -1,0 +1,150 @@
+"""Quotes as a reader wants them: in their context, once, with the place they are from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from deepnb.agents.research.offline.choose import commands, distinct, points_back
+from deepnb.agents.research.offline.plan import safe
+from deepnb.agents.research.offline.sentences import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deepnb.agents.research.offline.choose import Scored
+    from deepnb.agents.research.offline.sentences import Sentence
+    from deepnb.citations.shapes import Source
+    from deepnb.interrupts import PlanStep
+
+_MOST, _MOST_IN_A_STEP = 8, 4
+_LONGEST, _LONGEST_CODE = 420, 160
+_WORTH, _SAME_SOURCE = 0.5, 0.85
+_ADDS = 60
+# Line ends and what Markdown puts before a quoted line.
+_LAYOUT = re.compile(r"\s*\n[ \t]*(?:>[ \t]*)+|\s+")
+_OBEYED = re.compile(r"<[a-zA-Z/!?]|\]\(|[\[(【]\s*\^?\s*(?:sources?:?\s*)?S\d", re.IGNORECASE)
+_OPENING, _STRAIGHT = re.compile(r'(?:^|(?<=[\s(]))"'), re.compile('"')
+_SINGLE = str.maketrans("“”„", "‘’‚")  # noqa: RUF001  # quotation marks are what it is about
+
+
+class Excerpts:
+    """What is quoted in a report; nothing is quoted twice."""
+
+    def __init__(self, sources: dict[str, Source], best: Sequence[Sentence]) -> None:
+        self._sources = sources
+        self._best = [_flat(each.text) for each in best]
+        self._quoted: list[Sentence] = []
+        self.terms = {term for each in best for term in each.wide}
+
+    def section(self, step: PlanStep, found: Sequence[Scored]) -> str:
+        """The excerpts that a step has come to, under its title; nothing if there are none."""
+        chosen = self._chosen(found)
+        if not chosen:
+            return ""
+        order = list(dict.fromkeys(each.source for each in chosen))
+        chosen.sort(key=lambda each: (order.index(each.source), each.number, each.start))
+        groups = [list(group) for _, group in groupby(chosen, key=lambda each: each.source)]
+        lines = "\n".join(self._item(group) for group in groups)
+        return f"## {safe(step['title'])}\n\n{lines}"
+
+    def line(self, quoted: Sentence) -> str:
+        """What a quote is from, the quote, and the mark.
+
+        Where it stands there is told by the citation. A number here would be one of the claim's.
+        """
+        return f"- {self._title(quoted)}: {_quote(quoted)}"
+
+    def _item(self, quoted: Sequence[Sentence]) -> str:
+        if len(quoted) == 1:
+            return self.line(quoted[0])
+        return "\n".join(
+            [f"- {self._title(quoted[0])}:", *(f"  - {_quote(each)}" for each in quoted)]
+        )
+
+    def _title(self, quoted: Sentence) -> str:
+        return safe(self._sources[quoted.source]["title"])
+
+    def _chosen(self, found: Sequence[Scored]) -> list[Sentence]:
+        chosen: list[Sentence] = []
+        left = distinct([each for each in found if each.score >= _WORTH * found[0].score])
+        while left and len(chosen) < _MOST_IN_A_STEP and len(self._quoted) < _MOST:
+            taken = [each.source for each in chosen]
+            best = max(
+                left, key=lambda one: one.score * _SAME_SOURCE ** taken.count(one.sentence.source)
+            )
+            left.remove(best)
+            excerpt = self._in_context(best.sentence)
+            if self._is_new(excerpt):
+                chosen.append(excerpt)
+                self._quoted.append(excerpt)
+                self.terms.update(excerpt.wide)
+        return chosen
+
+    def _is_new(self, excerpt: Sentence) -> bool:
+        """Whether an excerpt adds something to what was quoted."""
+        text = rest = _flat(excerpt.text)
+        for best in self._best:
+            rest = rest.replace(best, "")
+        if rest != text and len(rest.strip()) < _ADDS:
+            return False
+        return not any(excerpt.overlaps(each) or text in _flat(each.text) for each in self._quoted)
+
+    def _in_context(self, sentence: Sentence) -> Sentence:
+        """A sentence and what follows it, and what it points back at.
+
+        Passages overlap: where it stands in several, it is the one in which most follows.
+        """
+        source = self._sources[sentence.source]
+        having = [n for n, each in enumerate(source["passages"]) if sentence.text in each["text"]]
+        same = [
+            _stretched(each, others, source["passages"][number]["text"])
+            for number in having
+            for others in [sentences(source, number)]
+            for each in others
+            if each.text == sentence.text
+        ]
+        return max(same, key=lambda each: (len(each.text), bool(each.header)))
+
+
+def _stretched(sentence: Sentence, others: Sequence[Sentence], text: str) -> Sentence:
+    start, end = sentence.start, sentence.end
+    longest = _LONGEST_CODE if sentence.kind == "code" else _LONGEST
+    first, last = sentence.around
+    beside = [each for each in others if first <= each.start and each.end <= last]
+    at = next(n for n, each in enumerate(beside) if each.start == start)
+    for each in beside[at + 1 :]:
+        if each.end - start > longest or commands(each.text):
+            break
+        end = each.end
+    while at and points_back(beside[at].text) and end - beside[at - 1].start <= longest:
+        at -= 1
+        start = beside[at].start
+    return replace(sentence, start=start, end=end, text=text[start:end])
+
+
+def _flat(text: str) -> str:
+    return _LAYOUT.sub(" ", f"\n{text}").strip()
+
+
+def _quote(each: Sentence) -> str:
+    """The quote and its mark; a row of a table comes after the names of its columns."""
+    cells = [cell.strip() for cell in each.header.strip("| ").split("|")]
+    columns = f"({safe(', '.join(cells))}) " if each.header else ""
+    return f"{columns}{_in_quotes(each)} [{each.source}]"
+
+
+def _in_quotes(each: Sentence) -> str:
+    """A quote that is shown, and can be found again, as it is; its own quotation marks are single.
+
+    What Markdown would obey, or what looks like a mark of the report, is shown as code.
+    """
+    text = _flat(each.text).translate(_SINGLE)
+    text = text.strip("| ") if each.kind == "row" else text
+    if each.kind == "code" or _OBEYED.search(text):
+        ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+        pad = " " if "`" in text else ""
+        return f"“{ticks}{pad}{text}{pad}{ticks}”"
+    return f"“{_STRAIGHT.sub('’', _OPENING.sub('‘', text))}”"  # noqa: RUF001  # as typeset

@@ -1,0 +1,142 @@
+"""A report in verbatim quotes: the best of them first, then step by step, then what is missing.
+
+It says nothing of its own about the subject. What stands before a quote is where it is from; what
+stands between “ and ” is exactly what stands there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
+from deepnb.agents.research.offline.excerpts import Excerpts
+from deepnb.agents.research.offline.plan import safe
+from deepnb.models.offline.answer import count, listing, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from deepnb.agents.research.state import StepResult
+    from deepnb.citations.shapes import Source
+    from deepnb.interrupts import Plan
+
+NOTHING = "**Nothing was found that answers this, so there is no report.**"
+_MOST_IN_SHORT = 3
+_NEARLY_AS_GOOD = 0.85
+
+
+def write(
+    question: str,
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    sources: dict[str, Source],
+    documents: int | None = None,
+) -> str:
+    """Write the report; or, where nothing that was read answers, say what was looked for.
+
+    The latter has no mark such as [S1] in it: there is nothing to cite.
+
+    Args:
+        question: What was asked.
+        plan: What was done about it.
+        results: What came of each step, by its id.
+        sources: Everything that was read, by id.
+        documents: How many documents were searched, if that is known.
+    """
+    # A question that points back at an earlier one is told in full by the plan.
+    evidence = Evidence(plan.get("question") or question, plan, sources)
+    found = {
+        step["id"]: evidence.of(step, results[step["id"]])
+        for step in plan["steps"]
+        if results.get(step["id"], {}).get("status") == "ok"
+    }
+    best = _best(evidence, plan, found)
+    if not best:
+        return _nothing(evidence, plan, results, documents)
+    quoted = Excerpts(sources, [each.sentence for each in best])
+    sections = [quoted.section(step, found.get(step["id"], [])) for step in plan["steps"]]
+    in_short = "\n".join(quoted.line(each.sentence) for each in best)
+    gaps = "\n".join(_gaps(evidence, plan, results, found, quoted.terms))
+    missing = f"## What was not found\n\n{gaps}" if gaps else ""
+    return "\n\n".join(filter(None, [f"## In short\n\n{in_short}", *sections, missing])) + "\n"
+
+
+def _best(evidence: Evidence, plan: Plan, found: Mapping[str, list[Scored]]) -> list[Scored]:
+    """The best sentence on each thing that is asked for, and others that are nearly as good."""
+    by_thing: dict[frozenset[str], list[Scored]] = {}
+    for step in plan["steps"]:
+        wanted = frozenset(evidence.wanted(step))
+        by_thing.setdefault(wanted, []).extend(found.get(step["id"], ()))
+    for wanted, all_ in by_thing.items():
+        alone = [each for each in all_ if evidence.answers(wanted, each.sentence)]
+        by_thing[wanted] = alone or all_[:1]
+    ranked = [sorted(each, key=lambda one: -one.score) for each in by_thing.values() if each]
+    first = distinct([each[0] for each in ranked])
+    top = max((each.score for each in first), default=0.0)
+    others = sorted((one for each in ranked for one in each[1:]), key=lambda one: -one.score)
+    near = [one for one in others if one.score >= _NEARLY_AS_GOOD * top]
+    return distinct([*first, *near])[:_MOST_IN_SHORT]
+
+
+def _gaps(
+    evidence: Evidence,
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    found: Mapping[str, Sequence[Scored]],
+    said: Collection[str],
+) -> list[str]:
+    """What has no evidence: terms of the question, and steps, with the reason if there is one."""
+    lines = []
+    absent = [term for term in evidence.asked if term not in said]
+    if absent:
+        lines.append(f"- No quoted passage mentions {listing(shown(evidence.question, absent))}.")
+    answered = {frozenset(evidence.wanted(s)) for s in plan["steps"] if found.get(s["id"])}
+    for step in plan["steps"]:
+        result = results.get(step["id"], {})
+        if reason := _failure(result):
+            lines.append(f"- {safe(step['title'])}: {reason}")
+        elif frozenset(evidence.wanted(step)) not in answered:
+            looked = listing(shown(step["input"], evidence.wanted(step)))
+            lines.append(f"- {safe(step['title'])}: no passage has enough of {looked} together.")
+    return lines
+
+
+def _failure(result: StepResult) -> str:
+    error = safe(result.get("error", "")) or "no reason was given"
+    if not result:
+        return "this step was not carried out."
+    if result.get("status") == "failed":
+        return f"this step failed: {error}"
+    return f"this step was not allowed: {error}" if result.get("status") == "refused" else ""
+
+
+def _nothing(
+    evidence: Evidence,
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    documents: int | None,
+) -> str:
+    """Say what was looked for, in which words and where, and what came nearest."""
+    question = evidence.question
+    looked = listing(shown(question, evidence.asked)) or f"*{safe(question)}*"
+    where = f" in {count(documents, 'document')}" if documents is not None else ""
+    said = f"{NOTHING} I looked for {looked}{where}."
+    if evidence.absent:
+        said += f" In nothing that was read: {listing(shown(question, evidence.absent))}."
+    if nearest := evidence.nearest():
+        said += f" Nearest by its words, which may be about something else: {nearest}."
+    steps = [
+        f"- {safe(step['title'])} ({step['tool']}: {safe(step['input'])}): "
+        f"{_outcome(results.get(step['id'], {}))}"
+        for step in plan["steps"]
+    ]
+    return "\n\n".join([said, "\n".join(steps)]).strip() + "\n"
+
+
+def _outcome(result: StepResult) -> str:
+    if reason := _failure(result):
+        return reason
+    number = len(result.get("found", []))
+    return (
+        f"{count(number, 'passage')} read, none with enough of these words" if number else "nothing"
+    )

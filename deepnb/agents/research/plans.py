@@ -1,0 +1,62 @@
+"""The plans that a model may make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, model_validator
+
+from deepnb.interrupts import Plan, PlanStep, check_order
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+MOST_STEPS = 6
+
+Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Input = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+
+
+class Step(BaseModel):
+    """One call of one tool."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: Id
+    title: Words
+    tool: Words
+    input: Input
+    rationale: Words
+    depends_on: list[Id] = Field(default=[], max_length=MOST_STEPS)
+
+
+class Draft(BaseModel):
+    """A plan of research."""
+
+    steps: list[Step] = Field(min_length=1, max_length=MOST_STEPS)
+
+    @model_validator(mode="after")
+    def _can_be_carried_out(self) -> Self:
+        check_order([(step.id, step.depends_on) for step in self.steps])
+        return self
+
+
+def draft_for(tools: Collection[str]) -> type[Draft]:
+    """Give the form of a plan that uses these tools and no others."""
+    named: Any = Literal.__getitem__(tuple(tools))
+    step = create_model("Step", __base__=Step, tool=(named, ...))
+    steps: Any = (list[step], Field(min_length=1, max_length=MOST_STEPS))  # type: ignore[valid-type]  # made at run time
+    return create_model("Plan", __base__=Draft, __doc__=Draft.__doc__, steps=steps)
+
+
+def to_plan(question: str, draft: Draft) -> Plan:
+    """Make it the plan that is audited, shown and carried out."""
+    steps = [PlanStep(**step.model_dump()) for step in draft.steps]  # type: ignore[typeddict-item]  # the same fields
+    return {"question": question, "steps": steps}
+
+
+def step_in_words(number: int, step: PlanStep) -> str:
+    """Say what a step does, on one line."""
+    after = f" (after {', '.join(step['depends_on'])})" if step["depends_on"] else ""
+    return f"{number}. {step['title']}: {step['tool']}({step['input']!r}){after}"

@@ -1,0 +1,118 @@
+"""The synthesizer and the citation check: from passages to a report whose claims were looked up."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage
+
+from deepnb.agents.research import prompts
+from deepnb.agents.research.asking import NoUsableReplyError
+from deepnb.agents.research.offline import write as write_by_rule
+from deepnb.agents.research.state import ResearchState, entry
+from deepnb.agents.research.thinker import remarks
+from deepnb.citations.verdicts import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deepnb.agents.research.desk import Desk
+    from deepnb.citations.shapes import Source
+
+_MARK = re.compile(r"\[S\d+\]")
+_NO_MODEL = "*The model wrote no report, so these are quotes.*"
+_CHARACTERS = 24_000
+_CHARACTERS_PER_TOKEN = 2
+"""Few, to be safe: a passage too many is left out, and a prompt that is too long fails."""
+
+
+async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
+    """Write the report: by the model, or from verbatim sentences where there is none."""
+    found = _found(state)
+    text, said = "", ""
+    if desk.asker and found:
+        prompt = _prompt(desk, state, found)
+        try:
+            text = await desk.asker.prose(prompts.SYNTHESIZER, prompt)
+        except NoUsableReplyError as error:
+            said = f" The model wrote none ({error}), so it is made of quotes."
+    if not text:
+        text = _by_rule(desk, state, found)
+        if not _MARK.search(text):
+            why = "Nothing was found that answers the question, so there is no report."
+            return {"messages": [AIMessage(text)], "reasoning": entry("synthesizer", why)}
+        text = f"{_NO_MODEL}\n\n{text}" if said else text
+    number = len({identity for identity, _ in found})
+    summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"
+    return {"draft": text, "reasoning": entry("synthesizer", summary)}
+
+
+def _by_rule(desk: Desk, state: ResearchState, found: list[tuple[str, int]]) -> str:
+    sources = {identity: state["sources"][identity] for identity, _ in found}
+    documents = len(desk.knowledge.documents) if desk.knowledge else None
+    plan = state["plan"]
+    assert plan  # noqa: S101  # it was carried out
+    return write_by_rule(state["question"], plan, state["results"], sources, documents)
+
+
+def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"]:
+    """Check what was written, if something was."""
+    return "citation_check" if state["draft"] else "__end__"
+
+
+def check_citations(state: ResearchState) -> dict[str, Any]:
+    """Look every claim up in what was read."""
+    checked = check(state["draft"], state["sources"])
+    identity = uuid4().hex
+    checked["message"] = identity
+    counts = ", ".join(
+        f"{number} {verdict}" for verdict, number in checked["counts"].items() if number
+    )
+    return {
+        "draft": "",
+        "report": checked,
+        "messages": [AIMessage(checked["text"], id=identity)],
+        "reasoning": entry(
+            "citation_check", f"Looked up {len(checked['citations'])} claims: {counts}."
+        ),
+    }
+
+
+def _found(state: ResearchState) -> list[tuple[str, int]]:
+    """Give the passages that the steps have found, the first of each step first."""
+    lists = [list(result.get("found", [])) for result in state["results"].values()]
+    longest = max(map(len, lists), default=0)
+    mixed = [each[place] for place in range(longest) for each in lists if place < len(each)]
+    return list(dict.fromkeys((identity, number) for identity, number in mixed))
+
+
+def _prompt(desk: Desk, state: ResearchState, found: list[tuple[str, int]]) -> str:
+    passages = _passages(desk, state["sources"], found)
+    return prompts.synthesizer(state["question"], passages, remarks(state))
+
+
+def _passages(desk: Desk, sources: Mapping[str, Source], found: list[tuple[str, int]]) -> str:
+    """List as many passages as the model can take in, those of one source together."""
+    room = _room(desk)
+    chosen: list[tuple[str, int]] = []
+    for identity, number in found:
+        room -= len(sources[identity]["passages"][number]["text"])
+        if room < 0 and chosen:
+            break
+        chosen.append((identity, number))
+    order = list(dict.fromkeys(identity for identity, _ in chosen))
+    chosen.sort(key=lambda each: (order.index(each[0]), each[1]))
+    return "\n\n".join(_passage(sources[identity], number) for identity, number in chosen)
+
+
+def _room(desk: Desk) -> int:
+    profile = desk.asker.model.profile if desk.asker else None
+    window = (profile or {}).get("max_input_tokens")
+    return min(_CHARACTERS, window * _CHARACTERS_PER_TOKEN) if window else _CHARACTERS
+
+
+def _passage(source: Source, number: int) -> str:
+    passage = source["passages"][number]
+    return f"[{source['id']}] {source['title']}, {passage['place']}:\n{passage['text']}"

@@ -1,0 +1,173 @@
+"""What a research session shows of itself, and what a person can do with its report."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from deepnb.errors import ExportError, SessionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from deepnb.citations.report import Report
+    from deepnb.citations.shapes import Checked, Source
+    from deepnb.events import Event
+    from deepnb.knowledge import Knowledge
+
+# fmt: off
+_PLAN = {
+    "id": "str", "title": "str", "tool": "str", "input": "str", "rationale": "str",
+    "depends_on": "str", "status": "str", "passages": "Int64", "problem": "str",
+}
+# fmt: on
+_NO_REPORT = "There is no report yet. Ask something, and approve the plan."
+
+
+def plan(session: Any) -> pd.DataFrame:
+    """Give the plan of the last question, and what came of each step."""
+    from deepnb.frames import frame
+
+    state = session.state
+    results = state.get("results") or {}
+    rows = []
+    for step in (state.get("plan") or {}).get("steps", []):
+        result = results.get(step["id"], {})
+        rows.append(
+            {
+                **step,
+                "depends_on": ", ".join(step["depends_on"]),
+                "status": result.get("status", "pending"),
+                "passages": len(result.get("found", [])) if result else None,
+                "problem": result.get("error", ""),
+            }
+        )
+    return frame(_PLAN, rows)
+
+
+def sources(session: Any) -> pd.DataFrame:
+    """Give everything that was read."""
+    from deepnb.citations.frames import sources_frame
+
+    events = session.events()
+    checked = _last_report(events)
+    return sources_frame(_sources(events), checked["citations"] if checked else [])
+
+
+def citations(session: Any) -> pd.DataFrame:
+    """Give the claims of the last report, and what came of looking each up."""
+    from deepnb.citations.frames import citations_frame
+
+    events = session.events()
+    checked = _last_report(events)
+    run = _run_of_last_report(events)
+    return citations_frame(checked["citations"] if checked else [], _settled(events, run))
+
+
+def report(session: Any) -> Report:
+    """Give the last report.
+
+    Raises:
+        SessionError: There is none.
+    """
+    events = session.events()
+    return report_of(events, _run_of_last_report(events))
+
+
+def report_of(events: Sequence[Event], run: str) -> Report:
+    """Give the report of a run.
+
+    Raises:
+        SessionError: It has none.
+    """
+    from deepnb.citations.report import Report
+
+    own = [event for event in events if event.run == run]
+    checked = _last_report(own)
+    if not run or checked is None:
+        raise SessionError(_NO_REPORT)
+    question = next((e.data["text"] for e in own if e.kind == "run_started"), "")
+    return Report(checked, _sources(events), question=question, settled=_settled(events, run))
+
+
+def settle(session: Any) -> Callable[..., None]:
+    """Give the function that settles a claim."""
+    return partial(_settle, session)
+
+
+def _settle(session: Any, citation: str, note: str = "", *, run: str | None = None) -> None:
+    """Record that a person has checked a claim themselves.
+
+    Args:
+        session: Whose report it is in.
+        citation: Its id, as `session.citations` has it.
+        note: What they have found.
+        run: The run whose report it is in; left out, the last one with a report.
+
+    Raises:
+        SessionError: There is no such claim.
+    """
+    events = session.events()
+    run = run or _run_of_last_report(events)
+    checked = _last_report([event for event in events if event.run == run])
+    known = [row["id"] for row in checked["citations"]] if checked else []
+    if citation not in known:
+        raise SessionError(
+            f"There is no claim {citation!r:.60} in that report. session.citations has the ids."
+        )
+    session.note("settled", run=run, citation=citation, by="person", note=str(note))
+
+
+def knowledge(session: Any) -> Knowledge:
+    """Give what the session searches.
+
+    Raises:
+        SessionError: It was given nothing to search.
+    """
+    from deepnb.knowledge import Knowledge
+
+    given = session.options.get("knowledge")
+    if isinstance(given, Knowledge):
+        return given
+    if session.agent == "research":
+        return Knowledge(session.workspace)
+    raise SessionError(
+        "This session has no knowledge base. Make it with knowledge=deepnb.Knowledge('papers/')."
+    )
+
+
+def export(session: Any, path: Path, overwrite: bool) -> Path | None:  # noqa: FBT001  # as registered
+    """Write the last report; while there is none, have the conversation written."""
+    events = session.events()
+    run = _run_of_last_report(events)
+    if run:
+        return report_of(events, run).write(path, overwrite=overwrite)
+    if path.suffix.lower() in {".docx", ".bib"}:
+        raise ExportError(_NO_REPORT)
+    return None
+
+
+def _last_report(events: Sequence[Event]) -> Checked | None:
+    found: Any = next((event.data for event in reversed(events) if event.kind == "report"), None)
+    return found  # type: ignore[no-any-return]  # as `check` has made it
+
+
+def _run_of_last_report(events: Sequence[Event]) -> str:
+    return next((event.run for event in reversed(events) if event.kind == "report"), "")
+
+
+def _sources(events: Sequence[Event]) -> dict[str, Source]:
+    found: dict[str, Any] = {event.name: event.data for event in events if event.kind == "source"}
+    return found
+
+
+def _settled(events: Sequence[Event], run: str) -> dict[str, tuple[float, str]]:
+    """Give when a person has settled which claims, and what they have noted."""
+    return {
+        event.data["citation"]: (event.time, event.data["note"])
+        for event in events
+        if event.kind == "settled" and event.run == run
+    }

@@ -1,0 +1,204 @@
+"""Plans that are made with no language model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from deepnb.agents.research.offline import plan
+from deepnb.interrupts import PlanAnswer, check_order
+
+LOCAL = ("search_knowledge", "read_file")
+ALL = (*LOCAL, "web_search", "fetch_page")
+
+
+class Document(NamedTuple):
+    title: str
+    location: str
+    headings: tuple[str, ...] = ()
+
+
+DOCUMENTS = [
+    Document(
+        "Cells", "cells.md", ("Cells", "Cells \u203a 2. Cycle life and the polysulfide shuttle")
+    ),
+    Document("Lake Ansel is back", "press-release.md"),
+    Document("measurements", "data/measurements.csv"),
+    Document("report", "report.md"),
+]
+
+
+def steps(question, tools=LOCAL, documents=DOCUMENTS, **more):
+    made = plan(question, documents, tools, **more)["steps"]
+    check_order([(step["id"], step["depends_on"]) for step in made])
+    if made:
+        PlanAnswer.model_validate({"approved": True, "plan": {"steps": made}})
+    assert len(made) <= 6
+    return made
+
+
+def tools(made):
+    return [step["tool"] for step in made]
+
+
+@pytest.mark.parametrize("question", ["Who is the warden?", "What is the power of the pump?"])
+def test_a_simple_question_is_one_search(question):
+    [step] = steps(question)
+    assert (step["id"], step["tool"], step["input"]) == ("1", "search_knowledge", question)
+
+
+def test_each_part_of_a_question_is_a_step_that_knows_what_it_is_about():
+    first, second = steps("Why did the pump fail in 2022, and who repaired it?")
+    assert first["title"] == "Why did the pump fail in 2022?"
+    assert second["title"] == "Who repaired it?"
+    assert "pump" in second["input"]
+    assert second["rationale"] == "The question asks for two things; this is the second."
+
+
+def test_one_thing_asked_in_two_ways_is_one_step():
+    assert len(steps("How and why did the pump stop?")) == 1
+
+
+def test_things_that_are_compared_are_looked_for_one_by_one():
+    one, other = steps("Compare sodium with lithium")
+    assert (one["input"], other["input"]) == ("sodium", "lithium")
+
+
+def test_other_words_for_the_same_are_looked_for_too():
+    [step] = steps("How deep is the lake?")
+    assert step["input"] == "How deep is the lake? (depth)"
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("What does report.md say about fish?", "report.md"),
+        ("What does the press release say about fish?", "press-release.md"),
+    ],
+)
+def test_a_document_that_is_named_is_read(question, path):
+    read, search = steps(question)
+    assert (read["tool"], read["input"]) == ("read_file", path)
+    assert read["rationale"] == f"The question names {path}."
+    assert search["tool"] == "search_knowledge"
+    assert tools(steps(question, ["search_knowledge"])) == ["search_knowledge"]
+
+
+def test_a_section_that_fits_lends_its_words():
+    *_, section, _ = steps("What limits cycle life?")
+    assert section["rationale"] == (
+        "Cells has a section called “Cycle life and the polysulfide shuttle”."
+    )
+    assert "polysulfide" in section["input"]
+
+
+def test_a_number_is_looked_for_in_tables_if_there_are_any():
+    question = "How many fish were counted?"
+    _, numbers = steps(question)
+    assert (
+        numbers["rationale"] == "The question asks for a number, and measurements.csv is a table."
+    )
+    assert "measurements" in numbers["input"]
+    assert len(steps(question, documents=DOCUMENTS[:2])) == 1
+
+
+@pytest.mark.parametrize("question", ["Did the dredging help?", "Dredging restores small lakes."])
+def test_what_could_be_otherwise_is_doubted(question):
+    _, against = steps(question)
+    assert against["title"] == "What may speak against it"
+    assert "however" in against["input"]
+
+
+def test_pages_are_fetched_after_they_were_found():
+    *_, search, fetch = steps("Who is the warden?", ALL)
+    assert (search["tool"], fetch["tool"]) == ("web_search", "fetch_page")
+    assert fetch["input"] == search["id"]
+    assert fetch["depends_on"] == [search["id"]]
+    assert tools(steps("Who is the warden?", ["web_search"])) == ["web_search"]
+
+
+def test_an_address_in_the_question_is_fetched_and_not_searched_for():
+    first, *others = steps("What does https://example.org/a?b=1 say about fish?", ALL)
+    assert (first["tool"], first["input"]) == ("fetch_page", "https://example.org/a?b=1")
+    assert not any("example.org" in step["input"] for step in others)
+
+
+def test_a_question_that_points_back_takes_its_subject_from_the_one_before():
+    [step] = steps("And who built it?", earlier=["How old is the harbour bridge?"])
+    assert "harbour bridge" in step["input"]
+    assert (
+        "harbour bridge" in plan("And who built it?", [], LOCAL, ["The harbour bridge"])["question"]
+    )
+
+
+def test_nothing_can_be_planned_without_tools():
+    assert steps("Who is the warden?", []) == []
+
+
+def test_long_and_many_questions_stay_a_short_plan():
+    many = " ".join(f"What is thing{n}? Did thing{n} help report.md?" for n in range(50))
+    assert len(steps(many, ALL)) == 6
+    assert all(len(step["input"]) <= 500 and len(step["title"]) <= 200 for step in steps(many, ALL))
+
+
+class TestObjections:
+    QUESTION = "Did the dredging help, as report.md says?"
+
+    def steps(self, *objections):
+        return steps(self.QUESTION, ALL, objections=objections)
+
+    def test_without_any_there_are_five_steps(self):
+        assert tools(self.steps()) == [
+            *("read_file", "search_knowledge", "search_knowledge", "web_search", "fetch_page")
+        ]
+
+    def test_a_step_that_is_named_is_dropped_and_the_others_keep_their_ids(self):
+        made = self.steps("Step 3 is rude.", "Steps 1 and 2: no.")
+        assert [step["id"] for step in made] == ["4", "5"]
+
+    def test_what_waits_for_a_dropped_step_goes_with_it(self):
+        assert "fetch_page" not in tools(self.steps("Step 4 asks a search engine for names."))
+
+    @pytest.mark.parametrize(
+        "objection",
+        [
+            "web_search is not allowed.",
+            "Please do not use the web.",
+            "No external requests: the internet is off limits",
+        ],
+    )
+    def test_a_tool_is_dropped_by_its_name_or_in_words(self, objection):
+        assert tools(self.steps(objection)) == ["read_file", "search_knowledge", "search_knowledge"]
+
+    def test_a_file_that_may_not_be_read_is_not_read(self):
+        assert "read_file" not in tools(self.steps("report.md is private."))
+
+    def test_what_is_asked_for_instead_is_added(self):
+        made = self.steps("Leave out the web, but look at press-release.md as well")
+        assert made[-1]["input"] == "press-release.md"
+        assert made[-1]["rationale"] == "You asked for it: “look at press-release.md as well”."
+        assert "web_search" not in tools(made)
+
+    def test_words_to_look_for_are_searched_with_the_subject(self):
+        *_, added = self.steps("Also look for copper")
+        assert added["tool"] == "search_knowledge"
+        assert {"copper", "dredging"} <= set(added["input"].split())
+
+    def test_a_wish_cannot_bring_in_a_file_that_is_no_document(self):
+        made = self.steps("Also read /etc/passwd.txt")
+        assert not any(
+            step["input"] == "/etc/passwd.txt" for step in made if step["tool"] == "read_file"
+        )
+
+    def test_everything_can_be_refused(self):
+        assert self.steps("Steps 1, 2, 3, 4 and 5 are forbidden") == []
+
+
+def test_names_that_documents_chose_do_nothing_in_a_title():
+    evil = "Cycle life [S1](http://x) <b>`\x00\u202e\nshuttle " + "x" * 500
+    documents = [Document(evil, f"{evil}.md", (f"T \u203a {evil}",))]
+    for step in steps("What limits cycle life?", documents=documents):
+        for text in (step["title"], step["rationale"]):
+            assert not set("[]<>`\x00\u202e\n") & set(text)
+            assert len(text) < 260
