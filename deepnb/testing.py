@@ -8,6 +8,7 @@ a provider is slow, costs money and passes for the wrong reasons.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from langchain_core.language_models import BaseChatModel, BaseLLM
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
 from pydantic import PrivateAttr
 
 from deepnb.errors import ModelError
@@ -72,6 +74,9 @@ class ScriptedModel(BaseChatModel):
     model call, over all threads together. A function in place of the list is asked every time:
     that makes a model without memory, which says the same again after a restart or a fork.
 
+    The ids of calls come from the conversation: the same one gives the same ids, whichever model
+    object is asked, and none comes twice in a thread. Give an `AIMessage` to choose them yourself.
+
     Args:
         script: The steps, or one function.
         delay: Seconds to wait before each reply, and before each token of a streamed one.
@@ -118,7 +123,7 @@ class ScriptedModel(BaseChatModel):
                 f"Add a step. The last message was: {messages[-1].text[:200]!r}"
             )
         reply = step(messages) if callable(step) else step
-        return _message(reply, position)
+        return _message(reply, messages)
 
     def _generate(
         self,
@@ -171,7 +176,7 @@ def _tool_name(tool: Any) -> str:
     return str(name or convert_to_openai_tool(tool)["function"]["name"])
 
 
-def _message(reply: Reply, position: int) -> AIMessage:
+def _message(reply: Reply, messages: list[BaseMessage]) -> AIMessage:
     if isinstance(reply, Exception):
         raise reply
     if isinstance(reply, AIMessage):
@@ -179,13 +184,34 @@ def _message(reply: Reply, position: int) -> AIMessage:
     if isinstance(reply, str):
         return AIMessage(reply)
     calls = [reply] if isinstance(reply, Call) else reply
+    place = _place(messages)
     return AIMessage(
         "",
         tool_calls=[
-            {"name": each.name, "args": each.args, "id": f"call_{position}_{index}"}
+            {"name": each.name, "args": each.args, "id": f"call_{place}_{index}"}
             for index, each in enumerate(calls)
         ],
     )
+
+
+def _place(messages: list[BaseMessage]) -> str:
+    """Tell this point of a conversation from all others of its thread."""
+    # Not their number alone, which comes again once a conversation was summed up.
+    said = [
+        (m.type, m.content, [each["id"] for each in getattr(m, "tool_calls", ())])
+        for m in messages
+        if m.type != "system"
+    ]
+    return hashlib.sha256(repr((_caller(), said)).encode(errors="replace")).hexdigest()[:8]
+
+
+def _caller() -> str:
+    """Give the task that a subagent works in: two of them may be told the same words."""
+    try:
+        namespace: str = get_config().get("configurable", {}).get("checkpoint_ns", "")
+    except RuntimeError:  # in no graph
+        return ""
+    return namespace.rpartition("|")[0]
 
 
 def _result(message: AIMessage) -> ChatResult:

@@ -19,7 +19,15 @@ def _no_real_models() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    prefixes = ("DEEPNB_", "DEEPAGENTS_", "OLLAMA_", "LM_STUDIO_", "LANGSMITH_", "LANGCHAIN_")
+    prefixes = (
+        "DEEPNB_",
+        "DEEPAGENTS_",
+        "OLLAMA_",
+        "LM_STUDIO_",
+        "LANGSMITH_",
+        "LANGCHAIN_",
+        "ANTHROPIC_",
+    )
     for name in os.environ:
         if name.startswith(prefixes) or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)

@@ -261,9 +261,10 @@ def test_money_is_counted_at_the_given_price():
     assert budget.ledger.spent("1").usd == pytest.approx(0.45)
 
 
-def test_money_is_counted_at_the_list_price():
+def test_money_is_counted_at_the_list_price(monkeypatch):
     from deepnb.models.prices import price
 
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k" * 20)
     model = deepnb.models.resolve("anthropic:claude-sonnet-5-5")
     assert price(model, 1_000_000, 0) == pytest.approx(2.0)
     assert price(ScriptedModel([]), 1_000_000, 0) == 0.0

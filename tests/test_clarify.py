@@ -35,10 +35,11 @@ def heard(model):
 def test_a_free_question_goes_out_and_its_answer_comes_back():
     model, graph = agent(call("ask_user", question="About what?"), "Thanks")
     (question,) = start(graph)
+    (asks,) = graph.get_state(THREAD).values["messages"][-1].tool_calls
     assert question.value == {
         "type": "clarification_request",
         "tool": "ask_user",
-        "tool_call_id": "call_0_0",
+        "tool_call_id": asks["id"],
         "question": "About what?",
         "options": [],
         "allow_multiple": False,
@@ -100,8 +101,11 @@ def test_two_open_questions_get_their_own_answers_in_any_order():
     ids = {question.value["question"]: question.id for question in start(graph)}
     graph.invoke(Command(resume={ids["Where?"]: {"response": "Rome"}}), THREAD)
     graph.invoke(Command(resume={ids["When?"]: {"response": "1958"}}), THREAD)
-    told = {m.tool_call_id: m.text for m in model.calls[-1].messages if m.type == "tool"}
-    assert told == {"call_0_0": "1958", "call_0_1": "Rome"}
+    turn, *told = model.calls[-1].messages[-3:]
+    assert [(m.tool_call_id, m.text) for m in told] == [
+        (turn.tool_calls[0]["id"], "1958"),
+        (turn.tool_calls[1]["id"], "Rome"),
+    ]
 
 
 async def test_it_works_inside_a_running_event_loop_sync_and_async():

@@ -164,7 +164,7 @@ def test_yes_answers_also_what_was_left_open(lake, capsys):
 
 def test_a_thread_that_is_not_there_is_not_made_by_looking_for_it(lake, capsys):
     assert ask(lake) == 2
-    assert capsys.readouterr().err.startswith("deepnb: There is no thread 'main'.")
+    assert capsys.readouterr().err.startswith(f"deepnb: There is no thread 'main' in {lake}.")
     assert not (lake / ".deepnb").exists()
 
 
@@ -438,7 +438,7 @@ def test_steps_are_shown_as_they_were_during_the_run(lake, capsys):
 def test_an_unknown_thread_is_one_line_and_code_2(lake, capsys):
     assert main(["show", "thesis", "--workspace", str(lake)]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("deepnb: There is no thread 'thesis'.")
+    assert err.startswith(f"deepnb: There is no thread 'thesis' in {lake}.")
     assert err.count("\n") == 1
 
 

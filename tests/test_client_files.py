@@ -30,8 +30,8 @@ def agent_that(*calls, saver=None):
     )
 
 
-def tool_results(result) -> dict[str, ToolMessage]:
-    return {m.tool_call_id: m for m in result["messages"] if isinstance(m, ToolMessage)}
+def tool_results(result) -> list[ToolMessage]:
+    return [m for m in result["messages"] if isinstance(m, ToolMessage)]
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,13 @@ def tool_results(result) -> dict[str, ToolMessage]:
     ],
 )
 async def test_each_tool_asks_once_in_json(tool, args, asked):
-    expected = {"type": "client_tool_execution", "tool_call_id": "call_0_0", **asked}
     for result in (
         agent_that(call(tool, **args)).invoke(START, CONFIG),
         await agent_that(call(tool, **args)).ainvoke(START, CONFIG),
     ):
         (question,) = result["__interrupt__"]
+        (made,) = result["messages"][-1].tool_calls
+        expected = {"type": "client_tool_execution", "tool_call_id": made["id"], **asked}
         assert json.loads(json.dumps(question.value)) == expected
         assert next(iter(question.value)) == "type"
 
@@ -109,9 +110,8 @@ async def test_parallel_reads_are_told_apart_by_their_calls():
     other = agent_that(*reads)
     asked = await other.ainvoke(START, CONFIG)
     for result in (done, await other.ainvoke(Command(resume=answers(asked)), CONFIG)):
-        for index, name in enumerate("abc"):
-            content = tool_results(result)[f"call_0_{index}"].content
-            assert content.endswith(f"/{name}.md call_0_{index}")
+        for message, name in zip(tool_results(result), "abc", strict=True):
+            assert message.content.endswith(f"/{name}.md {message.tool_call_id}")
 
 
 def test_an_answer_can_come_after_a_restart(tmp_path):
@@ -129,7 +129,7 @@ def test_an_answer_can_come_after_a_restart(tmp_path):
         (question,) = agent.get_state(CONFIG).interrupts
         answer = Folder(tmp_path / "files").answer(question.value)
         result = agent.invoke(Command(resume={question.id: answer}), CONFIG)
-    assert "from the client" in tool_results(result)["call_0_0"].content
+    assert "from the client" in tool_results(result)[0].content
 
 
 ENTRY = {"path": "/a.md", "is_dir": False, "size": 1, "modified_at": ""}
@@ -166,13 +166,13 @@ def test_a_bad_shape_is_refused_and_the_question_stays_open(tool, args, result):
     assert "still open" in str(refusal(caught.value))
     assert [each.id for each in agent.get_state(CONFIG).interrupts] == [question.id]
     done = agent.invoke(Command(resume={question.id: {"error": "no such file"}}), CONFIG)
-    message = tool_results(done)["call_0_0"]
+    (message,) = tool_results(done)
     assert (message.status, "no such file" in message.content) == ("error", True)
 
 
 def test_a_bad_path_is_answered_without_asking():
     result = agent_that(call("read_file", file_path="/.deepnb/log")).invoke(START, CONFIG)
-    assert "off limits" in tool_results(result)["call_0_0"].content
+    assert "off limits" in tool_results(result)[0].content
 
 
 def test_outside_a_tool_call_it_says_what_is_missing():
@@ -211,7 +211,7 @@ def test_search_asks_too(tmp_path):
         (question,) = agent.invoke(START, CONFIG)["__interrupt__"]
         assert question.value["args"] == {"path": "/", "query": "algae", "top_k": 5}
         resume = Command(resume={question.id: answer(question.value)})
-        return tool_results(agent.invoke(resume, CONFIG))["call_0_0"].content
+        return tool_results(agent.invoke(resume, CONFIG))[0].content
 
     assert run(Folder(tmp_path).answer) == "found"
     assert [(p["path"], p["text"]) for p in found[0]] == [("/a.md", "about algae")]

@@ -57,7 +57,7 @@ def run(tool, folder, by_interrupt):
         result = graph.invoke(Command(resume={question.id: answer}), THREAD)
     message = model.calls[-1].messages[-1]
     if by_interrupt and message.status == "success":
-        assert {request["tool_call_id"] for request in asked} == {"call_0_0"}
+        assert {request["tool_call_id"] for request in asked} == {message.tool_call_id}
         assert {request["type"] for request in asked} == {"client_tool_execution"}
     return message
 

@@ -117,7 +117,7 @@ def test_what_is_queued_behind_a_failure_is_not_started(opened, gate):
     gate.opened.set()
     assert run.wait(PATIENCE).status == "failed"
     assert behind.wait(PATIENCE).status == "stopped"
-    assert "not started" in behind.reason
+    assert behind.reason == "before it began: the run before it did not end well"
     assert len(model.calls) == 2
 
 

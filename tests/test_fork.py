@@ -599,7 +599,9 @@ def test_a_fork_that_was_not_gone_on_with_is_opened_as_it_was(session, forking):
     ask(s, "one")
     fork = forking(s, 4, thread="branch")
     assert (fork.status, fork.can_resume) == ("stopped", True)
-    assert "branch" in fork.runs[-1].reason
+    # In the panel it stands after "Stopped", with a button that goes on.
+    reason = "where the branch begins: go on as before, or ask something else"
+    assert fork.runs[-1].reason == reason
     before = fork.events()
     fork.close()
     again = session(at_work, thread="branch")

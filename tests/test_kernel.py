@@ -230,6 +230,7 @@ def test_a_session_and_a_run_are_shown_as_cards_and_as_text(kernel):
     assert "answer to hello" in run.data["text/html"]
     panel, transcript = session.outputs
     assert panel["text/plain"] == "Session('deep', thread='shown', done)"
+    assert kernel.says("s.panel()") == "Panel(Session('deep', thread='shown', done))"
     assert "application/vnd.jupyter.widget-view+json" in panel
     assert transcript["text/plain"] == "Saved transcript\n- hello (done)"
     assert "answer to hello" in transcript["text/html"]

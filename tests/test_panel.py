@@ -446,7 +446,7 @@ def test_a_panel_shows_the_session_that_follows_a_closed_one(opened):
 
 @pytest.fixture
 def in_kernel(monkeypatch):
-    monkeypatch.setattr("deepnb.session.showing._has_kernel", lambda: True)
+    monkeypatch.setattr("deepnb.session.showing.has_kernel", lambda: True)
 
 
 def test_opening_a_session_again_leaves_one_panel(opened, in_kernel):
@@ -552,5 +552,8 @@ def test_a_panel_says_that_its_session_is_closed(opened):
 
 
 def test_a_panel_describes_itself_without_an_address(opened):
-    assert repr(opened(["Done."]).panel()) == "Panel(Session('deep', thread='main', idle))"
+    panel, how_to_see_it = repr(opened(["Done."]).panel()).splitlines()
+    assert panel == "Panel(Session('deep', thread='main', idle))"
+    assert "notebook" in how_to_see_it
+    assert "session.ask(" in how_to_see_it
     assert isinstance(opened(["Done."]).panel(), Panel)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import traceback
 
 import pytest
+from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
+import deepnb
 from deepnb import models
 from deepnb.errors import DeepnbError, MissingExtraError, ModelError, UnknownModelError
 from deepnb.models.prices import model_name, price, unwrapped
@@ -107,7 +109,9 @@ def test_lm_studio_is_reached_where_its_variables_say(monkeypatch):
         ("anthropic:", UnknownModelError, "names no model"),
         ("ollama:", UnknownModelError, "names no model"),
         ("mistralai:large", MissingExtraError, "pip install langchain-mistralai"),
-        ("openai:gpt-5", ModelError, "OPENAI_API_KEY"),
+        ("openai:gpt-5", ModelError, "OPENAI_API_KEY.*'offline' needs none"),
+        ("anthropic:claude-sonnet-5-5", ModelError, "ANTHROPIC_API_KEY is not set. Set the"),
+        ("claude-sonnet-5-5", ModelError, "ANTHROPIC_API_KEY is not set"),
         ("google_genai:gemini-flash-latest", ModelError, "GOOGLE_API_KEY"),
         ("local:/nowhere/x.gguf", UnknownModelError, "/nowhere/x.gguf"),
     ],
@@ -115,6 +119,22 @@ def test_lm_studio_is_reached_where_its_variables_say(monkeypatch):
 def test_what_cannot_be_resolved_is_one_clear_error(spec, error, message):
     with pytest.raises(error, match=message):
         models.resolve(spec)
+
+
+def test_a_key_that_is_missing_is_said_when_the_session_is_made(tmp_path):
+    with pytest.raises(ModelError, match="ANTHROPIC_API_KEY is not set"):
+        deepnb.Session("deep", model="anthropic:claude-sonnet-5-5", workspace=tmp_path)
+
+
+@pytest.mark.parametrize("variable", ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"])
+def test_no_key_is_asked_of_whoever_goes_another_way(monkeypatch, variable):
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    assert isinstance(models.resolve("anthropic:claude-sonnet-5-5"), BaseChatModel)
+
+
+def test_a_model_that_was_made_by_hand_is_not_asked_for_its_key():
+    model = ChatAnthropic(model="claude-sonnet-5-5", default_headers={"Authorization": "mine"})
+    assert models.resolve(model) is model
 
 
 def test_a_known_provider_that_refuses_its_settings_is_not_called_unknown(monkeypatch):
@@ -216,5 +236,6 @@ def test_the_default_models_exist_and_are_not_about_to_end():
             assert name not in DEPRECATED_MODELS
 
 
-def test_resolve_gives_chat_models():
+def test_resolve_gives_chat_models(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k" * 20)
     assert isinstance(models.resolve("anthropic:claude-sonnet-5-5"), BaseChatModel)

@@ -33,7 +33,7 @@ handlers = {}
 
 def new_run():
     global run
-    run = Run("1", "", list)
+    run = Run("1", "", list, str)
     run.move("running")
     return run
 
@@ -230,7 +230,7 @@ def test_a_kernel_that_serves_is_busy_until_the_cell_has_ended(client):
 
 def test_a_handler_that_fails_or_waits_does_no_harm(client):
     client.run(
-        "other = Run('2', '', list); other.move('running')\n"
+        "other = Run('2', '', list, str); other.move('running')\n"
         "def nest():\n"
         "    seen.append(serving.is_possible())\n"
         "    other.wait(0.2)\n"
@@ -351,7 +351,7 @@ def test_what_was_clicked_before_the_waiting_began_comes_in_its_turn(client, bef
 
 def test_without_a_kernel_one_simply_waits():
     assert not serving.is_possible()
-    run = Run("1", "", list)
+    run = Run("1", "", list, str)
     run.move("running")
     assert run.wait(0.01).status == "running"
     threading.Timer(0.05, run.move, ["done"]).start()

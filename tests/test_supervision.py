@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware, ToolRetryMiddleware
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langgraph.types import Command
 
 import deepnb
@@ -38,6 +40,11 @@ async def cut_off(kernel, graph, until, given=GO):
 
 def questions(result):
     return {q.value["tool_call_id"]: q for q in result.get("__interrupt__", [])}
+
+
+def mails(result):
+    """What is asked about calls of `send`, by the last word of whom they are to."""
+    return {re.search(r"(\w+)'\)", q.value["question"])[1]: q for q in result["__interrupt__"]}
 
 
 # A kernel that dies
@@ -107,11 +114,11 @@ def send(home, *, hang=False):
 
 
 def stamp(home):
-    def stamp(text: str) -> Command:
+    def stamp(text: str, call: Annotated[str, InjectedToolCallId]) -> Command:
         """Stamp a letter."""
         do(home, f"stamp {text}")
         note = {"/scratch/stamp.md": {"content": text, "encoding": "utf-8"}}
-        message = ToolMessage("stamped", tool_call_id="call_0_0")
+        message = ToolMessage("stamped", tool_call_id=call)
         return Command(update={"messages": [message], "files": note})
 
     return StructuredTool.from_function(stamp)
@@ -178,8 +185,8 @@ async def resumed(k):
 
 
 async def answered(k, graph, result, **choices):
-    """Answer what is asked about a call, by its id."""
-    asked = questions(result)
+    """Answer what is asked about mails, by whom they are to."""
+    asked = mails(result)
     answers = {asked[each].id: {"selected": [choice]} for each, choice in choices.items()}
     return await k.run(graph, Command(resume=answers))
 
@@ -188,11 +195,10 @@ async def test_after_a_kill_only_what_nobody_can_know_is_asked(home):
     before = effects(home)
     async with kernel(home) as k:
         _, result = await resumed(k)
-        asked = questions(result)
-        assert asked.keys() == {"call_0_1", "call_1_0"}  # the agent's mail, and its helper's
+        asked = mails(result)
+        assert asked.keys() == {"all", "helper"}  # the agent's mail, and its helper's
         assert (
-            "send(to='all') was running when the run was cut off"
-            in asked["call_0_1"].value["question"]
+            "send(to='all') was running when the run was cut off" in asked["all"].value["question"]
         )
         assert effects(home) == before
 
@@ -205,7 +211,7 @@ async def test_after_a_kill_files_tell_by_themselves_whether_they_were_written(h
         assert {path: path.stat().st_ino for path in inodes} == inodes
         assert (papers / "draft.md").read_text() == "The lake is not clean."
         assert (papers / "late.md").read_text() == "late"
-        await answered(k, graph, result, call_0_1="skip", call_1_0="skip")
+        await answered(k, graph, result, all="skip", helper="skip")
         assert [m.text for m in k.heard[2:6]] == [
             "Updated file /workspace/done.md",
             "Updated file /workspace/draft.md",
@@ -230,7 +236,7 @@ async def test_a_file_that_somebody_changed_after_the_kill_is_left_alone(home):
         (home / "papers" / name).write_text("mine")
     async with kernel(home) as k:
         graph, result = await resumed(k)
-        await answered(k, graph, result, call_0_1="skip", call_1_0="skip")
+        await answered(k, graph, result, all="skip", helper="skip")
         done, draft, late = k.heard[2:5]
         assert (done.status, draft.status, late.status) == ("error", "success", "error")
         assert "somebody has changed it" in late.text
@@ -241,7 +247,7 @@ async def test_a_file_that_somebody_changed_after_the_kill_is_left_alone(home):
 async def test_a_result_that_only_the_record_has_is_given_and_the_tool_not_called(home):
     async with kernel(home) as k:
         graph, result = await resumed(k)
-        result = await answered(k, graph, result, call_0_1="skip", call_1_0="skip")
+        result = await answered(k, graph, result, all="skip", helper="skip")
         assert k.heard[0].text == "stamped"
         assert result["files"]["/scratch/stamp.md"]["content"] == "first"
     assert effects(home).count("stamp first") == 1
@@ -250,7 +256,7 @@ async def test_a_result_that_only_the_record_has_is_given_and_the_tool_not_calle
 async def test_a_person_decides_whether_a_call_is_made_again(home):
     async with kernel(home) as k:
         graph, result = await resumed(k)
-        result = await answered(k, graph, result, call_0_1="again", call_1_0="skip")
+        result = await answered(k, graph, result, all="again", helper="skip")
         assert result["messages"][-1].text == "done"
         assert k.heard[1].text == "sent to all"
     assert effects(home).count("mail to all") == 2
@@ -260,7 +266,7 @@ async def test_a_person_decides_whether_a_call_is_made_again(home):
 async def test_the_model_hears_of_a_call_that_was_not_repeated(home):
     async with kernel(home) as k:
         graph, result = await resumed(k)
-        await answered(k, graph, result, call_0_1="skip", call_1_0="again")
+        await answered(k, graph, result, all="skip", helper="again")
         sent = k.heard[1]
         assert sent.status == "error"
         assert "may or may not have taken effect. The person chose not to repeat it." in sent.text
@@ -271,12 +277,12 @@ async def test_the_model_hears_of_a_call_that_was_not_repeated(home):
 async def test_a_call_that_is_cut_off_again_is_not_made_a_third_time(home):
     async with kernel(home) as k:
         graph = k.agent(ScriptedModel(script), send(k.home, hang=True), stamp(k.home))
-        asked = questions(await k.run(graph, None))
-        again = Command(resume={asked["call_0_1"].id: {"selected": ["again"]}})
+        asked = mails(await k.run(graph, None))
+        again = Command(resume={asked["all"].id: {"selected": ["again"]}})
         await cut_off(k, graph, lambda: effects(home).count("mail to all") == 2, again)
     async with kernel(home) as k:
         graph, result = await resumed(k)
-        await answered(k, graph, result, call_1_0="skip")
+        await answered(k, graph, result, helper="skip")
         assert "It was not repeated." in k.heard[1].text
     assert effects(home).count("mail to all") == 2
 
@@ -498,7 +504,8 @@ async def test_one_subagent_is_stopped_alone(tmp_path):
         gate = asyncio.Event()
         run = await two_at_work(k, gate)
         a, b = sorted(k.supervisor.running, key=lambda each: each.name)
-        assert (a.id, a.name, a.description) == ("call_0_0", "a", "for a")
+        assert (a.name, a.description) == ("a", "for a")
+        assert a.id != b.id
         assert (a.caller, a.parent) == ("deep", "")
         k.supervisor.stop(a)
         await until_true(lambda: a not in k.supervisor.running)
@@ -546,7 +553,8 @@ async def test_a_subagents_write_says_who_called_it(tmp_path):
         await k.run(k.agent([turn, "done"], subagents=[helper]))
         (event,) = k.written
         assert (event.data["action"], event.data["size"]) == ("created", 4)
-        assert (event.agent, event.parent, event.call) == ("writer", "deep", "call_0_1")
+        assert (event.agent, event.parent) == ("writer", "deep")
+        assert event.call == k.heard[1].tool_call_id
 
 
 async def test_neither_a_refused_write_nor_the_agents_own_memory_is_reported(tmp_path):

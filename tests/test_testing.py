@@ -10,6 +10,7 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage
 
+import deepnb
 from deepnb.testing import (
     ForbiddenModelCallError,
     ScriptedModel,
@@ -49,6 +50,51 @@ def test_a_function_in_place_of_the_script_has_no_memory():
         "1 so far",
         "2 so far",
     ]
+
+
+def ids(result):
+    return [each["id"] for m in result["messages"] if m.type == "ai" for each in m.tool_calls]
+
+
+def test_calls_have_the_same_ids_in_the_same_conversation_and_in_no_other():
+    def asked(*messages):
+        model = ScriptedModel([[call("add", a=1, b=2), call("add", a=3, b=4)], "done"])
+        return create_agent(model, [add]).invoke({"messages": list(messages)})
+
+    once = asked(("user", "add"))
+    assert ids(asked(("user", "add"))) == ids(once)
+    again = asked(*once["messages"], ("user", "add"))  # as when a cell is run again
+    assert len(set(ids(again))) == 4
+    assert ids(again)[:2] == ids(once)
+    assert not {*ids(asked(("user", "summed up")))} & {*ids(again)}  # of as many messages
+
+
+def test_calls_of_subagents_that_are_told_the_same_have_ids_of_their_own(tmp_path):
+    def script(messages):
+        if messages[-1].type == "tool":
+            return "done"
+        if messages[-1].text == "look":
+            return call("ls", path="/")
+        return [call("task", description="look", subagent_type="general-purpose")] * 2
+
+    for _ in range(2):
+        with deepnb.Session("deep", model=ScriptedModel(script), workspace=tmp_path) as session:
+            assert session.ask("go").wait(30).status == "done"
+            events = session.events()
+    made = [event.data["id"] for event in events if event.kind == "tool_call"]
+    assert len(made) == len(set(made)) == 8
+
+
+def test_a_branch_that_says_the_same_says_it_with_the_same_ids(tmp_path):
+    def script(messages):
+        return "done" if messages[-1].type == "tool" else call("ls", path="/")
+
+    with deepnb.Session("deep", model=ScriptedModel(script), workspace=tmp_path) as session:
+        session.ask("one").wait(30)
+        run = session.ask("two").wait(30)
+        with session.fork(before=run) as fork:
+            fork.ask("two").wait(30)
+            assert ids(fork.state) == ids(session.state)
 
 
 def test_a_script_that_is_too_short_says_so():

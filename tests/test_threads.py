@@ -347,8 +347,9 @@ def test_a_running_thread_is_not_forgotten(session, tmp_path):
     s = session([call("hold"), "done"], tools=[gate.tool()])
     run = s.ask("go")
     gate.reached.wait(PATIENCE)
-    with pytest.raises(ThreadInUseError, match="stop"):
+    with pytest.raises(ThreadInUseError, match="stop") as refused:
         deepnb.forget("main", tmp_path)
+    assert f"'main' in {tmp_path}" in str(refused.value)
     gate.opened.set()
     assert run.wait(PATIENCE).answer == "done"
     assert listed(tmp_path) == {"main": "done"}
@@ -371,6 +372,12 @@ def test_what_is_no_thread_cannot_be_forgotten(session, tmp_path, name):
     with pytest.raises(ThreadError):
         deepnb.forget(name, tmp_path)
     assert list(listed(tmp_path)) == ["main"]
+
+
+def test_what_is_not_there_to_be_forgotten_is_said_with_the_folder_that_was_looked_in(tmp_path):
+    with pytest.raises(ThreadError) as refused:
+        deepnb.forget("other", tmp_path)
+    assert str(refused.value) == f"There is no thread 'other' in {tmp_path}. There are: none."
 
 
 def test_forgetting_an_unknown_thread_says_which_there_are(session, tmp_path):

@@ -47,6 +47,10 @@ _KEYS_WITHOUT_DEFAULT = {
 }
 """Providers whose models come and go, or call no tools: there the person names one."""
 
+_NO_KEY = (
+    "Set the variable before Python starts, or here with os.environ[...] = ...; or make the model "
+    "yourself, with its key, and give that in place of its name. The model 'offline' needs none."
+)
 _OWN_NAMES = ("lm-studio", "local", "offline")
 _NEAR = 0.75
 _LONGEST_ECHO = 40
@@ -223,8 +227,29 @@ def _init(
         if type(error) is ValueError and not _is_known(provider, name):
             # Not from the error: that one quotes what may be a key.
             raise UnknownModelError(_unknown(shown)) from None
-        raise ModelError(f"{_echo(shown)} cannot be used. {_reason(error)}") from error
+        raise _unusable(shown, _reason(error)) from error
+    if variable := _missing_key(model):
+        raise _unusable(shown, f"{variable} is not set.")
     return model
+
+
+def _missing_key(model: BaseChatModel) -> str:
+    """Give the variable of a key that a model was made without; its first call would fail."""
+    from pydantic import SecretStr
+
+    for field, variable in model.lc_secrets.items():
+        key = getattr(model, field, None)
+        if isinstance(key, SecretStr) and not key.get_secret_value().strip():
+            # A token, a server of one's own, headers: whoever has set any of it may need no key.
+            prefix = variable.removesuffix("API_KEY")
+            if not any(name.startswith(prefix) and _variable(name) for name in os.environ):
+                return variable
+    return ""
+
+
+def _unusable(spec: str, reason: str) -> ModelError:
+    what_to_do = f" {_NO_KEY}" if "API_KEY" in reason else ""
+    return ModelError(f"{_echo(spec)} cannot be used. {reason}{what_to_do}")
 
 
 def _reason(error: Exception) -> str:

@@ -42,6 +42,7 @@ class ThreadFolder:
 
     def __init__(self, workspace: Path, name: str) -> None:
         self.name = name
+        self.workspace = workspace
         self.path = workspace / FOLDER / "threads" / _file_name(name)
         self._lock: FileLock | None = None
 
@@ -94,9 +95,9 @@ class ThreadFolder:
             (self.path / "owner").write_text(json.dumps(owner))
         except Timeout:
             raise ThreadInUseError(
-                f"The thread {self.name!r} is open in {self._owner()}. Close it there (its session "
-                "ends with its kernel), or use another thread here, for example "
-                f"thread={self.name + '-2'!r}."
+                f"The thread {self.name!r} in {self.workspace} is open in {self._owner()}. "
+                "Close it there (its session ends with its kernel), or use another thread here, "
+                f"for example thread={self.name + '-2'!r}."
             ) from None
         except OSError as error:
             what_to_do = "Free some disk space." if error.errno in _FULL else _WHAT_TO_DO
@@ -161,9 +162,10 @@ class ThreadFolder:
 
     def unknown(self) -> ThreadError:
         """Make the error that there is no such thread, and which ones there are."""
-        workspace = self.path.parent.parent.parent
-        known = ", ".join(repr(thread.name) for thread in thread_folders(workspace)) or "none"
-        return ThreadError(f"There is no thread {self.name!r}. There are: {known}.")
+        known = ", ".join(repr(each.name) for each in thread_folders(self.workspace)) or "none"
+        return ThreadError(
+            f"There is no thread {self.name!r} in {self.workspace}. There are: {known}."
+        )
 
     def _owner(self) -> str:
         try:

@@ -52,7 +52,7 @@ def forget(thread: str, workspace: str | os.PathLike[str] = ".") -> None:
     if session := open_session(folder, thread):
         if session.status == "running":
             raise ThreadInUseError(
-                f"The thread {thread!r} is running. Stop it first: session.stop()."
+                f"The thread {thread!r} in {folder} is running. Stop it first: session.stop()."
             )
         session.close()
     ThreadFolder(folder, thread).delete()

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from deepnb.events import Event
     from deepnb.session.engine import Engine
 
-CUT_OFF = "its kernel ended; session.resume() goes on"
+CUT_OFF = "when its kernel ended; it can go on from there"
 FORGOTTEN = (
     "The checkpoints of this thread are gone: the conversation is shown, but the agent does not "
     "remember it."
 )
-BRANCHED = "the branch begins here; session.resume() goes on as before, session.ask() otherwise"
+BRANCHED = "where the branch begins: go on as before, or ask something else"
 
 
 async def restore(engine: Engine, cut_off: str = CUT_OFF) -> None:

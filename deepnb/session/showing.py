@@ -39,7 +39,7 @@ def tell_opened(session: Session, record: Record) -> None:
 
 def come_back(session: Session, record: Record) -> None:
     """Have a panel for a page that still shows the one of a kernel that has ended."""
-    if record.about.get(PANEL) and _has_kernel():
+    if record.about.get(PANEL) and has_kernel():
         with _guard(record), suppress(MissingExtraError):
             session.panel()
 
@@ -83,6 +83,7 @@ def key_of(*names: str) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-def _has_kernel() -> bool:
+def has_kernel() -> bool:
+    """Whether this Python is the kernel of a notebook."""
     python = sys.modules.get("IPython")
     return getattr(python.get_ipython() if python else None, "kernel", None) is not None

@@ -14,7 +14,7 @@ import traitlets
 from IPython.display import display
 
 from deepnb.errors import SessionError
-from deepnb.session.showing import on_opening
+from deepnb.session.showing import has_kernel, on_opening
 from deepnb.widgets.keepsake import Keepsake
 from deepnb.widgets.pusher import Pusher
 from deepnb.widgets.switchboard import Switchboard
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from deepnb.widgets.switchboard import View
 
 _panels: weakref.WeakSet[Panel] = weakref.WeakSet()
+_ELSEWHERE = (
+    "A notebook shows it, as the last line of a cell. To go on without one: "
+    'print(session.ask("…").wait().answer)'
+)
 
 
 class Panel(anywidget.AnyWidget):
@@ -165,12 +169,14 @@ class Panel(anywidget.AnyWidget):
         return sum(map(len, words))
 
     def __repr__(self) -> str:
-        return f"Panel({self.session!r})"
+        panel = f"Panel({self.session!r})"
+        return panel if has_kernel() else f"{panel}\n{_ELSEWHERE}"
 
     def _ipython_display_(self) -> None:
         data = self._repr_mimebundle_()
         bundle, metadata = data if isinstance(data, tuple) else (data, {})
-        display({**(bundle or {}), "text/plain": repr(self.session)}, metadata=metadata, raw=True)
+        plain = repr(self.session if has_kernel() else self)
+        display({**(bundle or {}), "text/plain": plain}, metadata=metadata, raw=True)
         self._keepsake.display()
 
 
