@@ -10,8 +10,15 @@ DeepnbError
 │   └── UnrecordedRequestError a replayed model was asked something that was not recorded
 ├── AgentError             an agent could not be built
 │   ├── UnknownAgentError      no agent of that name is registered
-│   └── SubagentError          a subagent's description is malformed
+│   ├── SubagentError          a subagent's description is malformed
+│   └── McpError               an MCP server cannot be started, reached or used
+├── PolicyError            a research policy cannot be read or understood
+├── StepError              a step of a plan cannot be done as it is written
+├── FetchError             a page was refused, or could not be fetched
+├── WebSearchError         the web could not be searched
 ├── PathError              a path is malformed, or would leave its root (also a ValueError)
+├── KnowledgeError         a knowledge base cannot be opened, or cannot do what it was asked to
+├── UnreadableError        a document cannot be read: encrypted, scanned, broken, too large
 ├── RunConfigError         a run lacks the configuration that its agent needs
 ├── NobodyToAskError       a run needs a person's answer and cannot wait for one
 ├── AnswerError            an answer does not fit the question it is for
@@ -66,8 +73,49 @@ class SubagentError(AgentError):
     """A subagent's description is malformed."""
 
 
+class McpError(AgentError):
+    """An MCP server cannot be started, reached or used."""
+
+
+class PolicyError(DeepnbError):
+    """A research policy cannot be read or understood, so nothing is approved."""
+
+
+class StepError(DeepnbError):
+    """A step of a plan cannot be done as it is written."""
+
+
+class FetchError(DeepnbError):
+    """A page was refused, or could not be fetched.
+
+    `status` is what the server answered, if it did; `again` is whether it may help to try again.
+    """
+
+    def __init__(self, message: str, status: int | None = None, *, again: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        self.again = again
+
+
+class WebSearchError(DeepnbError):
+    """The web could not be searched."""
+
+
 class PathError(DeepnbError, ValueError):
     """A path is malformed, or would leave its root."""
+
+
+class KnowledgeError(DeepnbError):
+    """A knowledge base cannot be opened, or cannot do what it was asked to."""
+
+
+class UnreadableError(DeepnbError):
+    """A document cannot be read; `reason` says why and what to do, without its name."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name!r} {reason}")
+        self.name = name
+        self.reason = reason
 
 
 class RunConfigError(DeepnbError):

@@ -71,6 +71,14 @@ class Folder(BackendProtocol):
     def __repr__(self) -> str:
         return f"Folder({str(self.root)!r})"
 
+    def locate(self, path: str) -> Path:
+        """Where a file really is, for who reads it by other means.
+
+        Raises:
+            PathError: If the path is malformed, leads outside or to what is off limits.
+        """
+        return self._resolve(path)
+
     def ls(self, path: str) -> LsResult:
         """List what is directly in a folder; a link counts as what it leads to."""
         try:

@@ -15,12 +15,14 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from deepagents.backends.protocol import GrepMatch, GrepResult
 
 from deepnb import keywords
+from deepnb.chunks import Block, Chunk, chunks
 from deepnb.files.disk import LARGEST, read_whole
 from deepnb.files.paths import shown
 from deepnb.files.text import decode, kind_of_content, kind_of_name
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 SECONDS = 8.0  # deepagents gives up on a glob after ten
 MOST_FOUND = 10_000
 _LONGEST_LINE = 1000
-_LONGEST_PASSAGE = 1500
 _LARGEST_RANKED = 4 * 1024 * 1024  # of one file
 _ALL_RANKED = 16 * 1024 * 1024  # of all files
 # ripgrep repeats the folder it is given before each name. No name is empty, so this comes up at
@@ -222,7 +223,7 @@ def ripgrep() -> str | None:
 
 
 class Passage(TypedDict):
-    """A paragraph that shares words with a question, and the line it starts at."""
+    """A passage that shares words with a question, and the line it starts at."""
 
     path: str
     line: int
@@ -240,9 +241,9 @@ def rank_passages(walk: Walk, prefix: str, query: str, top_k: int) -> list[Passa
         if not data or kind_of_content(data):
             continue
         left -= len(data)
-        for line, text in passages(decode(data.removeprefix(b"\xef\xbb\xbf"))):
-            where.append((prefix + path, line))
-            texts.append(text)
+        for chunk in passages(decode(data.removeprefix(b"\xef\xbb\xbf"))):
+            where.append((prefix + path, chunk.first or 1))
+            texts.append(chunk.text)
     best = keywords.rank(query, texts)[: max(top_k, 0)]
     return [
         {"path": where[i][0], "line": where[i][1], "text": texts[i], "score": round(score, 4)}
@@ -250,21 +251,15 @@ def rank_passages(walk: Walk, prefix: str, query: str, top_k: int) -> list[Passa
     ]
 
 
-def passages(text: str) -> Iterator[tuple[int, str]]:
-    """Split a text into paragraphs of bounded length, each with the number of its first line."""
+def passages(text: str) -> Iterator[Chunk]:
+    """Split a text into its paragraphs, and those that are too long into chunks."""
     lines: list[str] = []
-    length = 0
-    number = 0
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.rstrip()[:_LONGEST_PASSAGE]
-        if lines and (not line or length + len(line) > _LONGEST_PASSAGE):
-            yield number - len(lines), "\n".join(lines)
-            lines, length = [], 0
-        if line:
+    for number, raw in enumerate(chain(text.split("\n"), ("",)), 1):
+        if line := raw.rstrip():
             lines.append(line)
-            length += len(line)
-    if lines:
-        yield number - len(lines) + 1, "\n".join(lines)
+        elif lines:
+            yield from chunks([Block("\n".join(lines), "line", number - len(lines), number - 1)])
+            lines = []
 
 
 def _content(entry: os.DirEntry[str], most: int) -> bytes | None:
