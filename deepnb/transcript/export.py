@@ -39,23 +39,44 @@ def write(
         ExportError: The suffix is another one, the file exists, or it cannot be written; then
             nothing has changed.
     """
+    target = destination(path, _FORMS, overwrite=overwrite)
+    save(target, _FORMS[target.suffix.lower()](turns(events), title))
+    return target
+
+
+def destination(
+    path: str | os.PathLike[str], suffixes: Iterable[str], *, overwrite: bool = False
+) -> Path:
+    """Where a file may be written.
+
+    Raises:
+        ExportError: Its suffix is none of these, or it exists and is not to be replaced.
+    """
     target = Path(path).expanduser()
-    form = _FORMS.get(target.suffix.lower())
-    if form is None:
+    *most, last = suffixes
+    if target.suffix.lower() not in {*most, last}:
         raise ExportError(
-            f"{target.name!r} does not say what to write. End it in .md, .html or .ipynb."
+            f"{target.name!r} does not say what to write. End it in {', '.join(most)} or {last}."
         )
     if os.path.lexists(target) and not overwrite:
         raise ExportError(
             f"{target} exists, and is left as it is. Choose another name, or pass overwrite=True."
         )
+    return target
+
+
+def save(target: Path, content: str | bytes) -> None:
+    """Write all of a file or nothing.
+
+    Raises:
+        ExportError: It cannot be written; then nothing has changed.
+    """
     try:
-        _create(target, form(turns(events), title))
+        _create(target, content.encode("utf-8") if isinstance(content, str) else content)
     except OSError as error:
         raise ExportError(
             f"{target} could not be written: {error.strerror or error}. Choose another place."
         ) from error
-    return target
 
 
 def _notebook(read: Sequence[Turn], title: str) -> str:
@@ -71,12 +92,12 @@ _FORMS: dict[str, Callable[[Sequence[Turn], str], str]] = {
 }
 
 
-def _create(path: Path, text: str) -> None:
+def _create(path: Path, content: bytes) -> None:
     """Write all of a file or nothing: a half is worse than none."""
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("xb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

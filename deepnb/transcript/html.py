@@ -46,20 +46,33 @@ if TYPE_CHECKING:
 
 def to_html(turns: Sequence[Turn], title: str) -> str:
     """Write a conversation as a page."""
+    about = [number_of(len(turns), "question"), moment(turns[0].when) if turns else "", SHORTENED]
     style = beside("look.css", "page.css", "conversation.css")
+    return page(title, about, beside("icons.svg"), "".join(map(_turn, turns)), style)
+
+
+def page(title: str, about: Iterable[str], icons: str, content: str, style: str) -> str:
+    """Write a page that loads nothing and runs nothing.
+
+    Args:
+        title: What it is called.
+        about: What there is to know about all of it.
+        icons: HTML before the page's content.
+        content: HTML, in which everything is escaped already.
+        style: The whole style sheet.
+    """
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     name = escape(one_line(legible(title)))
-    about = [number_of(len(turns), "question"), moment(turns[0].when) if turns else "", SHORTENED]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="deepnb">\n'
-        f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n{beside('icons.svg')}"
+        f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n{icons}"
         f'<main class="dnt">\n<header class="dnt-head"><h1>{name}</h1>'
         f"<p>{escape(' · '.join(filter(None, about)))}</p></header>\n"
-        f"{''.join(map(_turn, turns))}</main>\n</body>\n</html>\n"
+        f"{content}</main>\n</body>\n</html>\n"
     )
 
 

@@ -1,0 +1,165 @@
+"""A report as HTML: for the output of a cell, and as a page of its own.
+
+Every text in it was written by a model or stands in a document, and is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deepnb.citations.wording import SIGNS, WORDS, place_of, verdict_of
+from deepnb.transcript.html import beside, page
+from deepnb.transcript.legible import legible, one_line
+from deepnb.transcript.prose import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from deepnb.citations.report import Report
+    from deepnb.citations.shapes import Citation, Conflict, Source
+
+_MARK = re.compile(r"(?s)<(code|pre)\b.*?</\1>|\[(S\d{1,6})\]")
+_TONES = {
+    "quoted": "ok",
+    "source matched, support not verified": "muted",
+    "misattributed": "warn",
+    "not found": "bad",
+    "uncited": "muted",
+}
+_MOST_PASSAGES, _LONGEST_TIP = 200, 400
+
+
+def to_fragment(report: Report) -> str:
+    """Write a report for the output of a cell."""
+    style = beside("look.css", "card.css") + _style()
+    return f'<div class="dnt dnt-card dnt-report"><style>{style}</style>{_content(report)}</div>'
+
+
+def to_page(report: Report) -> str:
+    """Write a report as a page that needs nothing else."""
+    about = [report.question] if one_line(report.question) != report.title else []
+    style = beside("look.css", "page.css") + _style()
+    content = f'<div class="dnt-report">{_content(report)}</div>\n'
+    return page(report.title, map(legible, about), "", content, style)
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text("utf-8")
+
+
+def _content(report: Report) -> str:
+    prose = _chips(render(legible(report.text)), report)
+    return (
+        f'<p class="dnt-verdicts">{_verdicts(report)}</p><div class="dnt-prose">{prose}</div>'
+        f"{_conflicts(report.conflicts, report.sources)}{_behind(report)}"
+    )
+
+
+def _verdicts(report: Report) -> str:
+    counts = (
+        f'<span class="dnt-{_TONES[verdict]}">{SIGNS[verdict]} {number} {WORDS[verdict]}</span> '
+        for verdict, number in report.counts.items()
+        if number
+    )
+    removed = f"<span>{report.removed} unknown marks removed</span>" if report.removed else ""
+    return "".join(counts) + removed
+
+
+def _chips(html: str, report: Report) -> str:
+    """Put a chip with its verdict in the place of each mark."""
+    rows = {row["mark"]: row for row in report.citations if row["mark"] is not None}
+    number = -1
+
+    def chip(match: re.Match[str]) -> str:
+        nonlocal number
+        if match[1]:
+            return match[0]
+        number += 1
+        row = rows.get(number)
+        return match[0] if row is None or row["source"] != match[2] else _chip(row, report)
+
+    return _MARK.sub(chip, html)
+
+
+def _chip(row: Citation, report: Report) -> str:
+    parts = [verdict_of(row, report.settled), place_of(row, report.sources), row["quote"]]
+    tip = escape(legible(" · ".join(filter(None, parts))[:_LONGEST_TIP]))
+    return (
+        f'<span class="dnt-chip dnt-{_TONES[row["verdict"]]}" data-verdict="{row["verdict"]}" '
+        f'title="{tip}">{SIGNS[row["verdict"]]} {row["source"]}</span>'
+    )
+
+
+def _conflicts(conflicts: Sequence[Conflict], sources: Mapping[str, Source]) -> str:
+    if not conflicts:
+        return ""
+    cards = "".join(
+        f'<div class="dnt-conflict"><p>Possible: {escape(conflict["why"])} about '
+        f"{escape(legible(', '.join(conflict['about'])))}</p>"
+        + "".join(
+            f"<blockquote>{escape(legible(side['text']))}<footer>{escape(side['source'])} "
+            f"{escape(legible(sources[side['source']]['title']))} {escape(legible(side['place']))}"
+            "</footer></blockquote>"
+            for side in conflict["sides"]
+        )
+        + "</div>"
+        for conflict in conflicts
+    )
+    return f"<details open><summary>Sources may disagree</summary>{cards}</details>"
+
+
+def _behind(report: Report) -> str:
+    """The passages behind the claims, and the claims that have none."""
+    parts = []
+    for key, source in report.sources.items():
+        numbers = {
+            row["passage"]
+            for row in report.citations
+            if row["passage"] is not None and (row["found_in"] or row["source"]) == key
+        }
+        passages = "".join(_passage(report, key, n) for n in sorted(numbers)[:_MOST_PASSAGES])
+        if passages:
+            name = escape(legible(source["title"]))
+            parts.append(f"<details><summary><b>{key}</b> {name}</summary>{passages}</details>")
+    lost = [row for row in report.citations if row["verdict"] in {"not found", "uncited"}]
+    items = "".join(
+        f'<li class="dnt-{_TONES[row["verdict"]]}">{SIGNS[row["verdict"]]} '
+        f"{escape(legible(verdict_of(row, report.settled)))}: {escape(legible(row['claim']))}</li>"
+        for row in lost
+    )
+    if items:
+        parts.append(
+            f"<details><summary>Claims without a passage</summary><ul>{items}</ul></details>"
+        )
+    return f'<div class="dnt-behind">{"".join(parts)}</div>' if parts else ""
+
+
+def _passage(report: Report, key: str, number: int) -> str:
+    passage = report.sources[key]["passages"][number]
+    spans = [
+        (row["start"], row["end"])
+        for row in report.citations
+        if (row["found_in"] or row["source"]) == key
+        and row["passage"] == number
+        and row["start"] is not None
+        and row["end"] is not None
+    ]
+    return (
+        f'<p class="dnt-place">{escape(legible(passage["place"]))}</p>'
+        f"<blockquote>{_highlighted(passage['text'], spans)}</blockquote>"
+    )
+
+
+def _highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts, position = [], 0
+    for start, end in sorted(spans):
+        if start >= position:
+            parts.append(escape(legible(text[position:start])))
+            parts.append(f"<mark>{escape(legible(text[start:end]))}</mark>")
+            position = end
+    return "".join([*parts, escape(legible(text[position:]))])

@@ -1,0 +1,145 @@
+"""What stands at the end of a report, and verdicts in words and signs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from deepnb.transcript.legible import one_line
+from deepnb.transcript.rewrite import plain
+from deepnb.transcript.wording import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from deepnb.citations.shapes import Citation, Conflict, Source
+
+SOURCES = "Sources"
+SIGNS = {
+    "quoted": "✓",
+    "source matched, support not verified": "≈",
+    "misattributed": "⇄",
+    "not found": "✗",
+    "uncited": "○",
+}
+WORDS = {verdict: verdict for verdict in SIGNS}
+WORDS["source matched, support not verified"] = "paraphrased (source matched, support not verified)"
+_MOST_PLACES, _MOST_OTHERS = 8, 12
+_LONGEST_TITLE, _LONGEST_LOCATION, _LONGEST_TEXT = 160, 300, 600
+
+
+def counted(counts: Mapping[str, int], removed: int) -> str:
+    """How many claims there are, and of which verdict: "3 claims: 2 quoted, 1 uncited"."""
+    total = sum(counts.values())
+    parts = [f"{counts[verdict]} {said}" for verdict, said in WORDS.items() if counts.get(verdict)]
+    line = f"{total} claim{'' if total == 1 else 's'}"
+    line += f": {', '.join(parts)}" if parts else ""
+    if removed:
+        line += f"; {removed} unknown mark{'' if removed == 1 else 's'} removed"
+    return line
+
+
+def endings(
+    sources: Mapping[str, Source], rows: Sequence[Citation], counts: Mapping[str, int], removed: int
+) -> str:
+    """The end of a report: what it cites, what else was read, and how its claims were judged."""
+    cited = [key for key in sources if any(key in (r["source"], r["found_in"]) for r in rows)]
+    others = [key for key in sources if key not in cited]
+    parts = [f"## {SOURCES}"]
+    if cited:
+        parts.append("\n".join(_entry(sources[key], rows) for key in cited))
+    if others:
+        named = ", ".join(f"{key} {_shown(sources[key]['title'])}" for key in others[:_MOST_OTHERS])
+        more = f" and {len(others) - _MOST_OTHERS} more" if len(others) > _MOST_OTHERS else ""
+        parts.append(f"Read and not cited: {named}{more}.")
+    return "\n\n".join([*parts, f"{counted(counts, removed)}."])
+
+
+def _entry(source: Source, rows: Iterable[Citation]) -> str:
+    key = source["id"]
+    mine = [row for row in rows if row["source"] == key]
+    elsewhere = [row for row in rows if row["found_in"] == key]
+    here = [row for row in mine if not row["found_in"]]
+    places = list(dict.fromkeys(r["place"] for r in (*here, *elsewhere) if r["place"]))
+    said = [_shown(source["title"])]
+    if source["location"] != source["title"]:
+        said.append(_location(source["location"]))
+    if places:
+        more = ", …" if len(places) > _MOST_PLACES else ""
+        said.append(f"{_shown('; '.join(places[:_MOST_PLACES]))}{more}")
+    quoted = sum(row["verdict"] == "quoted" for row in mine)
+    if mine:
+        times = "once" if len(mine) == 1 else f"{len(mine)} times"
+        said.append(f"cited {times}, {quoted} quoted")
+    else:
+        said.append("has what another source is cited for")
+    return f"- **{key}** {' · '.join(said)}"
+
+
+def _location(location: str) -> str:
+    """Where a source is: an address that was read is a link."""
+    is_address = re.fullmatch(r"https?://[^\s<>()\[\]`\\\"]+", location) is not None
+    return f"<{location}>" if is_address else _shown(location, _LONGEST_LOCATION)
+
+
+def place_of(row: Citation, sources: Mapping[str, Source]) -> str:
+    """Where a claim was found: the title of the source, and the place in it."""
+    source = sources.get(row["found_in"] or row["source"])
+    found_in = f"found in {row['found_in']} " if row["found_in"] else ""
+    return f"{found_in}{source['title']} {row['place']}".strip() if source else ""
+
+
+def verdict_of(row: Citation, settled: Mapping[str, tuple[float, str]]) -> str:
+    """A verdict in words, and that a person has checked the claim, if one has."""
+    if row["id"] not in settled:
+        return row["verdict"]
+    when, note = settled[row["id"]]
+    return f"{row['verdict']}; checked by a person, {moment(when)}{f': {note}' if note else ''}"
+
+
+def conflicts_section(conflicts: Sequence[Conflict], sources: Mapping[str, Source]) -> str:
+    """Possible conflicts side by side, as Markdown; nothing if there are none."""
+    if not conflicts:
+        return ""
+    tables = []
+    for conflict in conflicts:
+        heads = [
+            _cell(f"{side['source']} {sources[side['source']]['title']} {side['place']}")
+            for side in conflict["sides"]
+        ]
+        texts = [_cell(side["text"], _LONGEST_TEXT) for side in conflict["sides"]]
+        about = f"Possibly {conflict['why']} about {_shown(', '.join(conflict['about']))}:"
+        tables.append(f"{about}\n\n{_row(heads)}\n| --- | --- |\n{_row(texts)}")
+    return "\n\n".join(["## Possible conflicts", *tables])
+
+
+def claims_table(
+    rows: Iterable[Citation],
+    sources: Mapping[str, Source],
+    settled: Mapping[str, tuple[float, str]],
+) -> str:
+    """Every claim with its verdict, as Markdown."""
+    lines = []
+    for row in rows:
+        verdict = f"{SIGNS[row['verdict']]} {verdict_of(row, settled)}"
+        where = f"{row['source']} {place_of(row, sources)}".strip()
+        cells = [row["id"], _cell(row["claim"], _LONGEST_TEXT), _cell(where), _cell(verdict, 400)]
+        lines.append(_row(cells))
+    if not lines:
+        return ""
+    head = ["", "claim", "source and place", "verdict"]
+    return "\n".join(["## Claims", "", _row(head), _row(["---"] * len(head)), *lines])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str, longest: int = 160) -> str:
+    return _shown(text, longest).replace("|", "\\|")
+
+
+def _shown(text: str, longest: int = _LONGEST_TITLE) -> str:
+    """A text on one line, in which nothing is Markdown, a link or a mark."""
+    line = plain(one_line(text, longest).replace("[", "(").replace("]", ")"))
+    return line.replace("://", "\\://").replace("www.", "www\\.")

@@ -1,0 +1,49 @@
+"""Possible conflicts are few, and mostly are some."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+from deepnb.citations.conflicts import compare, conflicts
+from deepnb.citations.registry import register
+from deepnb.citations.statements import Statement
+from tests.citations.samples import reading, sources
+
+PAIRS = json.loads(Path(__file__).with_name("conflict_pairs.json").read_text("utf-8"))
+
+
+def test_the_rule_is_as_good_as_the_docs_say():
+    for name, precision, recall in (("tuned", 0.95, 0.9), ("held out", 0.75, 0.75)):
+        pairs = [pair for pair in PAIRS if pair["set"] == name]
+        both = [(Statement(pair["one"], ""), Statement(pair["other"], "")) for pair in pairs]
+        every = [statement for two in both for statement in two]
+        spread = Counter(term for statement in every for term in statement.about)
+        weight = {term: math.log(1 + len(every) / count) for term, count in spread.items()}
+        found = [p for p, two in zip(pairs, both, strict=True) if compare(*two, weight)[1]]
+        right = sum(pair["conflict"] for pair in found)
+        assert right >= precision * len(found)
+        assert right >= recall * sum(pair["conflict"] for pair in pairs)
+
+
+def test_two_sources_that_disagree_are_put_side_by_side():
+    (conflict,) = conflicts(sources())
+    one, other = conflict["sides"]
+    assert conflict["why"] == "a differing number"
+    assert "phosphorus" in conflict["about"]
+    assert (one["source"], other["source"]) == ("S1", "S2")
+    assert one["text"].endswith("That is a reduction of 38 %."), "with what it refers to"
+
+
+def test_a_negation_is_a_conflict_and_a_source_has_none_with_itself():
+    allowed, forbidden = "Motor boats are allowed here.", "Motor boats are not allowed here."
+    (found,) = conflicts(register({}, [reading("a", allowed), reading("b", forbidden)], 0.0))
+    assert found["why"] == "a negation"
+    assert conflicts(register({}, [reading("a", allowed, forbidden)], 0.0)) == []
+
+
+def test_many_sentences_that_share_everyday_words_are_not_all_compared():
+    texts = [" ".join(f"The lake has {n + m} fish in it." for m in range(300)) for n in range(10)]
+    assert conflicts(register({}, [reading(f"{n}", t) for n, t in enumerate(texts)], 0.0)) == []

@@ -1,0 +1,90 @@
+"""What each claim is judged to be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from deepnb.citations.marks import MARK
+from deepnb.citations.verdicts import check
+from tests.citations.samples import REPORT, sources
+
+PARAPHRASE = "source matched, support not verified"
+
+
+def judged(text):
+    return [
+        (row["source"], row["verdict"], row["found_in"])
+        for row in check(text, sources())["citations"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "found_in"),
+    [
+        ("It says “Lake Ansel covers 41 hectares” [S1].", "quoted", ""),
+        ("Lake Ansel covers 41 hectares [S1].", "quoted", ""),
+        ("It says “Lake Ansel covers 14 hectares” [S1].", "not found", ""),
+        ("It says “Lake Ansel covers 41 acres” [S1].", "not found", ""),
+        ("It says “Lake Ansel covers 41 hectares” [S2].", "misattributed", "S1"),
+        ("In 1871 it said “Lake Ansel covers 41 hectares” [S1].", "not found", ""),
+        ("The aeration pump started its work on 14 June 2021 [S1].", PARAPHRASE, ""),
+        ("The aeration pump started its work on 15 June 2021 [S1].", "not found", ""),
+        ("Phosphorus was reduced by 38 % between 2019 and 2023 [S1].", PARAPHRASE, ""),
+        ("Phosphorus was reduced by 83 % between 2019 and 2023 [S1].", "not found", ""),
+        ("He thinks that mud was never the main thing, but fields [S1].", "misattributed", "S3"),
+        ("Quantum computers factor large integers quickly [S1].", "not found", ""),
+        ("The so-called “aeration pump” began to work in June [S1].", PARAPHRASE, ""),
+        ("Quantum computers factor large integers quickly.", "uncited", ""),
+        ("> Its mean depth is 4.2 m.\n\n[S1]", "quoted", ""),
+        (
+            "| lake | hectares |\n|---|---|\n| Lake Ansel covers | 41 hectares [S1] |",
+            PARAPHRASE,
+            "",
+        ),
+    ],
+)
+def test_verdicts(text, verdict, found_in):
+    ((_, given, where),) = judged(text)
+    assert (given, where) == (verdict, found_in)
+
+
+def test_a_quote_is_looked_for_in_every_source_beside_it():
+    text = "“But if you ask me, the mud was never the main thing” [S1][S3]."
+    assert judged(text) == [("S1", "not found", ""), ("S3", "quoted", "")]
+
+
+def test_rows_lead_to_the_passage_and_the_mark():
+    checked = check("Big words first.\n\n“its mean depth is 4.2 m” [S1]. Unknown [S7].", sources())
+    (row, *_) = [row for row in checked["citations"] if row["mark"] is not None]
+    assert (row["mark"], row["passage"], row["place"]) == (0, 0, "p. 1")
+    assert REPORT[0][row["start"] : row["end"]] == "Its mean depth is 4.2 m"
+    marks = MARK.findall(checked["text"])
+    assert [row["source"] for row in checked["citations"] if row["mark"] is not None] == marks
+    assert (checked["removed"], checked["citations"][0]["id"]) == (1, "C1")
+    json.dumps(checked)
+
+
+def test_a_report_ends_with_its_sources_and_the_counts():
+    text = (
+        "“Lake Ansel covers 41 hectares” [S1]. It began to work in June, the aeration pump [S1]. "
+        "Whales swim around lakes daily. Also [S12]."
+    )
+    end = check(text, sources())["text"].split("## Sources\n\n")[1]
+    assert end == (
+        "- **S1** report.md · p. 1; p. 2 · cited 2 times, 1 quoted\n\n"
+        "Read and not cited: S2 Lake Ansel is back, S3 warden.txt.\n\n"
+        "3 claims: 1 quoted, 1 paraphrased (source matched, support not verified), 1 uncited; "
+        "1 unknown mark removed."
+    )
+
+
+def test_a_hostile_title_is_no_mark_and_no_link():
+    given = sources()
+    given["S1"]["title"] = "[S1](http://evil.example) <b>\n# x"
+    text = check("Lake Ansel covers 41 hectares [S1].", given)["text"]
+    assert len(MARK.findall(text)) == 1
+    assert "](" not in text
+    assert "<b>" not in text
+    assert "http://" not in text
