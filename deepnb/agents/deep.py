@@ -27,6 +27,7 @@ from deepnb.middleware.client_tools import (
 )
 from deepnb.middleware.content import ContentMiddleware
 from deepnb.middleware.files import FilesMiddleware
+from deepnb.middleware.knowledge import KnowledgeMiddleware
 from deepnb.middleware.summarization import summarization
 from deepnb.middleware.supervision import SupervisionMiddleware
 from deepnb.middleware.todos import TodosMiddleware
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from langgraph.types import Checkpointer
 
     from deepnb.files import Folder
+    from deepnb.knowledge import Knowledge
     from deepnb.middleware.budget import Budget
 
     Tool = BaseTool | Callable[..., Any] | dict[str, Any]
@@ -86,6 +88,7 @@ def create_deep_agent(
     name: str | None = None,
     cache: BaseCache[Any] | None = None,
     budget: Budget | None = None,
+    knowledge: Knowledge | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build a deep agent: a compiled LangGraph graph, usable wherever one is.
 
@@ -109,6 +112,7 @@ def create_deep_agent(
         name: The graph's name.
         cache: Passed to langchain.
         budget: A cap on what the agent and its subagents spend together.
+        knowledge: What the tool `search_knowledge` searches, for the agent and its subagents.
     """
     chat = resolve(model)
     files = mounts(store=store is not None) if backend is None else backend
@@ -127,6 +131,7 @@ def create_deep_agent(
         parts: list[Middleware] = [
             TodosMiddleware(),
             *_file_tools(files),
+            *([KnowledgeMiddleware(knowledge)] if knowledge is not None else []),
             *([TaskMiddleware(files, helpers)] if helpers else []),
             summarization(model, files, budget=budget),
             *_prompt_caching(model),
@@ -187,6 +192,7 @@ def build(
     checkpointer: Checkpointer | None = None,
     store: BaseStore | None = None,
     budget: Budget | None = None,
+    knowledge: Knowledge | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build a deep agent over a folder and, where there is one, a client's files."""
     return create_deep_agent(
@@ -201,6 +207,7 @@ def build(
         interrupt_on=interrupt_on,
         name="deep",
         budget=budget,
+        knowledge=knowledge,
     )
 
 

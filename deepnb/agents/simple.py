@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from deepnb.agents.state import State
 from deepnb.files import mounts
 from deepnb.middleware.files import FilesMiddleware
+from deepnb.middleware.knowledge import KnowledgeMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.models import resolve
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from langgraph.types import Checkpointer
 
     from deepnb.files import Folder
+    from deepnb.knowledge import Knowledge
 
 
 def build(
@@ -30,14 +32,16 @@ def build(
     workspace: str | Path | Folder | None = None,
     system_prompt: str | None = None,
     checkpointer: Checkpointer | None = None,
+    knowledge: Knowledge | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build an agent that reads, searches and answers; it can change no file."""
+    searching = [KnowledgeMiddleware(knowledge)] if knowledge is not None else []
     files = FilesMiddleware(mounts(workspace=workspace), ["ls", "read_file", "glob", "grep"])
     return create_agent(
         resolve(model),
         tools,
         system_prompt=system_prompt,
-        middleware=[files, ToolCallsMiddleware()],
+        middleware=[files, *searching, ToolCallsMiddleware()],
         state_schema=State,
         checkpointer=checkpointer,
         name="simple",

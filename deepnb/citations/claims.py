@@ -6,8 +6,8 @@ a mark). Marks may stand before the full stop or behind it; marks in a line of t
 what is before them.
 
 What has a mark is a claim whatever it is. Without one, these claim nothing: headings, questions,
-lead-ins that end in a colon, code, the head of a table, and what has fewer than three words that
-mean something. So does what stands below the heading "What was not found".
+lead-ins that end in a colon, code, the head of a table, and what has fewer than two words that
+mean something.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from deepnb.transcript.prose import words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-GAPS = "What was not found"
-"""Below this heading a report speaks of the search and not of the world."""
-
-_LEAST_TERMS = 3
+_LEAST_TERMS = 2
 _QUOTES = re.compile(
     r"\u201c([^\u201c\u201d]{1,4000})\u201d|\u201e([^\u201c\u201d\u201e]{1,4000})[\u201c\u201d]"
     r"|\u00ab([^\u00ab\u00bb]{1,4000})\u00bb|\u00bb([^\u00ab\u00bb]{1,4000})\u00ab"
@@ -81,7 +78,6 @@ def _contents(text: str) -> Iterator[tuple[str, str]]:
     within: list[str] = []
     gathered: list[str] = []
     kinds = {"blockquote": "quote", "tr": "row", "heading": "heading", "thead": "head"}
-    section = ""
     for token in blocks(text):
         name = token.type.rpartition("_")[0]
         if token.nesting > 0 and name in kinds:
@@ -97,10 +93,9 @@ def _contents(text: str) -> Iterator[tuple[str, str]]:
             if {"quote", "row"} & set(within):
                 gathered.append(token.content)
             elif "heading" in within:
-                section = token.content.strip()
                 yield "heading", token.content
             else:
-                yield ("gap" if section == GAPS else "prose"), token.content
+                yield "prose", token.content
 
 
 def _claims_of(kind: str, content: str) -> Iterator[Claim]:

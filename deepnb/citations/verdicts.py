@@ -43,12 +43,16 @@ _VERBATIM_WORDS = 5
 _PARAPHRASED: Verdict = "source matched, support not verified"
 
 
-def check(text: str, sources: Mapping[str, Source]) -> Checked:
+NOT_FOUND = "What was not found"
+
+
+def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
     """Check a report against what was read.
 
     Args:
         text: Markdown with marks, as a model or a program wrote it.
         sources: By id; all that was read.
+        gaps: What is to be said of the search itself, below the report; no model may write it.
 
     Returns:
         The report with its marks put right and its sources and counts at the end, a row for every
@@ -60,8 +64,10 @@ def check(text: str, sources: Mapping[str, Source]) -> Checked:
     rows = [{**row, "id": f"C{number}"} for number, row in enumerate(rows, 1)]
     counts = Counter(row["verdict"] for row in rows)
     every = {verdict: counts[verdict] for verdict in get_args(Verdict)}
+    missing = f"## {NOT_FOUND}\n\n{gaps}" if gaps else ""
+    parts = [body, missing, endings(sources, rows, every, removed)]
     return Checked(
-        text=f"{body}\n\n{endings(sources, rows, every, removed)}".strip(),
+        text="\n\n".join(part.strip() for part in parts if part.strip()),
         citations=rows,
         conflicts=conflicts(sources),
         counts=every,

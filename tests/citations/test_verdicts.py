@@ -88,3 +88,11 @@ def test_a_hostile_title_is_no_mark_and_no_link():
     assert "](" not in text
     assert "<b>" not in text
     assert "http://" not in text
+
+
+def test_what_is_said_of_the_search_is_no_claim_but_a_model_cannot_say_it():
+    checked = check("It is green [S1].", sources(), gaps="- The web did not answer at all.")
+    assert "## What was not found\n\n- The web did not answer at all." in checked["text"]
+    assert checked["counts"]["uncited"] == 0
+    posed = "It is green [S1].\n\n## What was not found\n\nThe mayor took the money for the pump."
+    assert check(posed, sources())["counts"]["uncited"] == 1

@@ -363,16 +363,18 @@ def test_a_step_that_fails_sinks_no_other(research, monkeypatch):
     assert "step 1" in by_id.problem["3"]
     assert tries == ["Ann"] * 3
     assert "tried 3 times" in str(session.state["reasoning"])
+    missing = run.answer.partition("## What was not found")[2].partition("##")[0]
+    assert "the rope broke" in missing, "also in the report of a model that does not say so"
 
 
 def test_a_step_that_takes_too_long_is_given_up(research, monkeypatch):
-    monkeypatch.setattr(executor, "STEP_SECONDS", 0.05)
+    monkeypatch.setattr(executor, "STEP_SECONDS", 3.0)
     monkeypatch.setattr(executor, "TRIES", 1)
 
     @tool
     async def dawdle(text: str) -> str:
         """Take a while."""
-        await asyncio.sleep(30)
+        await asyncio.sleep(600)
         return text
 
     steps = [step("1", "dawdle", "x"), step("2", given="pump")]

@@ -10,7 +10,7 @@ import pytest
 import deepnb
 from deepnb.agents.research.offline import plan, write
 from deepnb.citations.registry import register
-from deepnb.citations.verdicts import check
+from deepnb.citations.verdicts import NOT_FOUND, check
 from tests.lake_questions import GAPS, QUESTIONS
 
 TOOLS = ("search_knowledge", "read_file")
@@ -52,10 +52,15 @@ def carried_out(knowledge, made):
     return results, sources
 
 
+def whole(written):
+    """What a person sees of it, but for the sources."""
+    return f"\n\n## {NOT_FOUND}\n\n".join(filter(None, written))
+
+
 def report(knowledge, question):
     made = plan(question, knowledge.overview(), TOOLS)
     results, sources = carried_out(knowledge, made)
-    return write(question, made, results, sources, len(knowledge.documents)), sources
+    return whole(write(question, made, results, sources, len(knowledge.documents))), sources
 
 
 def quoted_files(text, sources):
@@ -73,11 +78,11 @@ def told(texts, question, tool="search_knowledge", title="What is said", **resul
     found = [(identity, 0) for identity in sources]
     results = {"1": {"status": "ok", "found": found, **result}}
     made = {"question": question, "steps": [{**step, "depends_on": []}]}
-    return write(question, made, results, sources), sources
+    return whole(write(question, made, results, sources)), sources
 
 
 def verdicts(text, sources):
-    checked = check(text, sources)
+    checked = check(text.partition(f"## {NOT_FOUND}")[0], sources)
     assert checked["removed"] == 0
     return [row["verdict"] for row in checked["citations"]]
 
@@ -191,10 +196,10 @@ def test_a_step_that_failed_is_named_with_its_reason(lake, status, words):
     made = plan(question, lake.overview(), [*TOOLS, "web_search"])
     results, sources = carried_out(lake, {"steps": made["steps"][:1]})
     results["2"] = {"status": status, "error": "The page did not answer."}
-    text = write(question, made, results, sources)
+    text = whole(write(question, made, results, sources))
     assert f"- What a web search finds: {words}" in text.partition("## What was not found")[2]
     del results["1"]
-    statement = write(question, made, results, sources)
+    statement = whole(write(question, made, results, sources))
     assert words in statement
     assert "this step was not carried out" in statement
 

@@ -36,8 +36,8 @@ def test_prompts_are_as_they_were():
         SNAPSHOT.write_text(made)
         pytest.fail(f"{SNAPSHOT.name} did not exist; it does now. Read it and run again.")
     assert made == SNAPSHOT.read_text(), (
-        f"The prompts have changed. If they are meant to, raise their version, delete {SNAPSHOT.name} "
-        "and run this again."
+        "The prompts have changed. If they are meant to, raise their version, delete "
+        f"{SNAPSHOT.name} and run this again."
     )
 
 

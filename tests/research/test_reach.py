@@ -29,8 +29,12 @@ POLICY = """# Policy
 def web(monkeypatch):
     """A search engine, and two pages that it finds."""
     with web_server() as web:
-        deep = web.page("/deep", "<title>Deep</title><p>The lake is 31 metres deep at its north end.</p>")
-        web.page("/found", "<title>Found</title><p>The eel measured 74 centimetres from end to end.</p>")
+        deep = web.page(
+            "/deep", "<title>Deep</title><p>The lake is 31 metres deep at its north end.</p>"
+        )
+        web.page(
+            "/found", "<title>Found</title><p>The eel measured 74 centimetres from end to end.</p>"
+        )
         hits = [
             result("Deep", through(deep), "About the lake."),
             result("Found", through(f"{web.url}/found"), "About an eel."),

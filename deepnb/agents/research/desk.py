@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deepnb.agents.research.asking import Asker
     from deepnb.agents.research.policy import Policy
     from deepnb.agents.research.tools import ResearchTool
@@ -13,6 +16,20 @@ if TYPE_CHECKING:
 
 STEP_SECONDS = 60.0
 TRIES = 3
+
+_known: WeakValueDictionary[Path, Knowledge] = WeakValueDictionary()
+"""By folder; each as long as somebody uses it."""
+
+
+def knowledge_in(folder: Path) -> Knowledge:
+    """Give the documents of a folder, to all who ask the same ones."""
+    from deepnb.knowledge import Knowledge
+
+    folder = folder.resolve()
+    known = _known.get(folder)
+    if known is None or known.is_closed:
+        known = _known[folder] = Knowledge(folder)
+    return known
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from deepnb.agents.research import policy as policies
 from deepnb.agents.research.asking import Asker
 from deepnb.agents.research.auditor import after_audit, audit
-from deepnb.agents.research.desk import Desk
+from deepnb.agents.research.desk import Desk, knowledge_in
 from deepnb.agents.research.executor import execute, next_steps, run_step
 from deepnb.agents.research.gate import after_gate, gate
 from deepnb.agents.research.state import ResearchState
@@ -70,9 +70,7 @@ def build(
     """
     folder = Path(workspace) if workspace is not None else None
     if knowledge is None and folder is not None:
-        from deepnb.knowledge import Knowledge
-
-        knowledge = Knowledge(folder)
+        knowledge = knowledge_in(folder)
     chat = resolve(model)
     desk = Desk(
         asker=None if isinstance(chat, OfflineModel) else Asker(chat, budget),

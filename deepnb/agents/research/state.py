@@ -76,6 +76,7 @@ class ResearchState(TypedDict):
         todos: The steps, and how far they are.
         reasoning: What the nodes have done and why.
         draft: The report before its citations are checked.
+        gaps: What goes below it about the search itself.
         report: And after it.
     """
 
@@ -91,6 +92,7 @@ class ResearchState(TypedDict):
     todos: list[Todo]
     reasoning: Annotated[list[Entry], with_entries]
     draft: str
+    gaps: str
     report: Checked | None
 
 

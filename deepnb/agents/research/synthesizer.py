@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage
 
-from deepnb.agents.research import prompts
+from deepnb.agents.research import offline, prompts
 from deepnb.agents.research.asking import NoUsableReplyError
-from deepnb.agents.research.offline import write as write_by_rule
 from deepnb.agents.research.state import ResearchState, entry
 from deepnb.agents.research.thinker import remarks
 from deepnb.citations.verdicts import check
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     from deepnb.agents.research.desk import Desk
     from deepnb.citations.shapes import Source
 
-_MARK = re.compile(r"\[S\d+\]")
-_NO_MODEL = "*The model wrote no report, so these are quotes.*"
 _CHARACTERS = 24_000
 _CHARACTERS_PER_TOKEN = 2
 """Few, to be safe: a passage too many is left out, and a prompt that is too long fails."""
@@ -30,31 +26,25 @@ _CHARACTERS_PER_TOKEN = 2
 
 async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
     """Write the report: by the model, or from verbatim sentences where there is none."""
-    found = _found(state)
-    text, said = "", ""
+    plan, found = state["plan"], _found(state)
+    assert plan  # noqa: S101  # it was carried out
+    text, gaps, said = "", offline.failures(plan, state["results"]), ""
     if desk.asker and found:
-        prompt = _prompt(desk, state, found)
         try:
-            text = await desk.asker.prose(prompts.SYNTHESIZER, prompt)
+            text = await desk.asker.prose(prompts.SYNTHESIZER, _prompt(desk, state, found))
         except NoUsableReplyError as error:
             said = f" The model wrote none ({error}), so it is made of quotes."
     if not text:
-        text = _by_rule(desk, state, found)
-        if not _MARK.search(text):
+        sources = {identity: state["sources"][identity] for identity, _ in found}
+        documents = len(desk.knowledge.documents) if desk.knowledge else None
+        text, gaps = offline.write(state["question"], plan, state["results"], sources, documents)
+        if not text:
             why = "Nothing was found that answers the question, so there is no report."
-            return {"messages": [AIMessage(text)], "reasoning": entry("synthesizer", why)}
-        text = f"{_NO_MODEL}\n\n{text}" if said else text
+            return {"messages": [AIMessage(gaps)], "reasoning": entry("synthesizer", why)}
+        gaps = f"- The model wrote no report, so these are quotes.\n{gaps}" if said else gaps
     number = len({identity for identity, _ in found})
     summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"
-    return {"draft": text, "reasoning": entry("synthesizer", summary)}
-
-
-def _by_rule(desk: Desk, state: ResearchState, found: list[tuple[str, int]]) -> str:
-    sources = {identity: state["sources"][identity] for identity, _ in found}
-    documents = len(desk.knowledge.documents) if desk.knowledge else None
-    plan = state["plan"]
-    assert plan  # noqa: S101  # it was carried out
-    return write_by_rule(state["question"], plan, state["results"], sources, documents)
+    return {"draft": text, "gaps": gaps, "reasoning": entry("synthesizer", summary)}
 
 
 def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"]:
@@ -64,7 +54,7 @@ def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"
 
 def check_citations(state: ResearchState) -> dict[str, Any]:
     """Look every claim up in what was read."""
-    checked = check(state["draft"], state["sources"])
+    checked = check(state["draft"], state["sources"], state["gaps"])
     identity = uuid4().hex
     checked["message"] = identity
     counts = ", ".join(

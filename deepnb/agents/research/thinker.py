@@ -41,6 +41,7 @@ def listen(state: ResearchState) -> dict[str, Any]:
         "sources": state.get("sources") or {},
         "todos": [],
         "draft": "",
+        "gaps": "",
         "report": None,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from deepnb.agents.research.desk import knowledge_in
 from deepnb.errors import ExportError, SessionError
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def knowledge(session: Any) -> Knowledge:
     if isinstance(given, Knowledge):
         return given
     if session.agent == "research":
-        return Knowledge(session.workspace)
+        return knowledge_in(session.workspace)
     raise SessionError(
         "This session has no knowledge base. Make it with knowledge=deepnb.Knowledge('papers/')."
     )

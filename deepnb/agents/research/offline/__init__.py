@@ -13,6 +13,6 @@ It plans by rule and reports in verbatim quotes; it never says anything of its o
 from __future__ import annotations
 
 from deepnb.agents.research.offline.plan import plan
-from deepnb.agents.research.offline.report import write
+from deepnb.agents.research.offline.report import Written, failures, write
 
-__all__ = ["plan", "write"]
+__all__ = ["Written", "failures", "plan", "write"]

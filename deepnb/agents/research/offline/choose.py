@@ -44,7 +44,9 @@ _CONTRAST = frozenset(
     ]
 )
 _FROM_THE_SEARCH, _LOOKS_RIGHT = 0.25, 0.15
-_ASKS, _POINTS_BACK = 0.4, 0.1
+# What a document is about as a whole tells little about one of its sentences.
+_IN_TITLE = 0.4
+_ITSELF, _ASKS, _POINTS_BACK = 0.7, 0.4, 0.05
 # What was read is the little that has the question's words. Judged by it alone, they would seem
 # common; so it is weighed as a part of something larger.
 _UNREAD = 100
@@ -153,9 +155,11 @@ class Evidence:
         return not wanted or answers(wanted, present, self._weight)
 
     def _score(self, wanted: frozenset[str], each: Sentence, sign: re.Pattern[str] | None) -> float:
-        own = coverage(wanted, each.words, self._weight)
-        wide = coverage(wanted, each.wide, self._weight)
-        score = (own + wide) / 2
+        about = set(concepts(each.about))
+        weight = {t: self._weight.get(t, 0.0) * (_IN_TITLE if t in about else 1) for t in wanted}
+        own = coverage(wanted, each.words, weight)
+        wide = coverage(wanted, each.wide, weight)
+        score = _ITSELF * own + (1 - _ITSELF) * wide
         score += _LOOKS_RIGHT if sign and sign.search(each.text) else 0.0
         score -= _ASKS if each.text.rstrip("\"'\u201d\u2019)").endswith("?") else 0.0
         score -= _POINTS_BACK if points_back(each.text) else 0.0

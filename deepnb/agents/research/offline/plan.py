@@ -270,7 +270,7 @@ def _claims(text: str) -> bool:
 
 def _as_title(part: str) -> str:
     text = safe(part).rstrip(" ?.,;")
-    mark = "?" if re.match(rf"{_ASKS}\b", text, re.IGNORECASE) else ""
+    mark = "?" if re.match(rf"(?:\w+\s+)?{_ASKS}\b", text, re.IGNORECASE) else ""
     return f"{text[:1].upper()}{text[1:]}{mark}"
 
 

@@ -6,7 +6,7 @@ stands between “ and ” is exactly what stands there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
 from deepnb.agents.research.offline.excerpts import Excerpts
@@ -25,16 +25,26 @@ _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
 
 
+class Written(NamedTuple):
+    """A report, and what is to be said beside it.
+
+    Attributes:
+        report: With a mark for every sentence; empty if nothing that was read answers.
+        rest: What was not found; without a report, what was looked for, and where.
+    """
+
+    report: str
+    rest: str
+
+
 def write(
     question: str,
     plan: Plan,
     results: Mapping[str, StepResult],
     sources: dict[str, Source],
     documents: int | None = None,
-) -> str:
+) -> Written:
     """Write the report; or, where nothing that was read answers, say what was looked for.
-
-    The latter has no mark such as [S1] in it: there is nothing to cite.
 
     Args:
         question: What was asked.
@@ -52,13 +62,18 @@ def write(
     }
     best = _best(evidence, plan, found)
     if not best:
-        return _nothing(evidence, plan, results, documents)
+        return Written("", _nothing(evidence, plan, results, documents))
     quoted = Excerpts(sources, [each.sentence for each in best])
     sections = [quoted.section(step, found.get(step["id"], [])) for step in plan["steps"]]
     in_short = "\n".join(quoted.line(each.sentence) for each in best)
-    gaps = "\n".join(_gaps(evidence, plan, results, found, quoted.terms))
-    missing = f"## What was not found\n\n{gaps}" if gaps else ""
-    return "\n\n".join(filter(None, [f"## In short\n\n{in_short}", *sections, missing])) + "\n"
+    text = "\n\n".join(filter(None, [f"## In short\n\n{in_short}", *sections]))
+    return Written(text, "\n".join(_gaps(evidence, plan, results, found, quoted.terms)))
+
+
+def failures(plan: Plan, results: Mapping[str, StepResult]) -> str:
+    """List the steps of which nothing came, and why."""
+    reasons = [(step, _failure(results.get(step["id"], {}))) for step in plan["steps"]]
+    return "\n".join(f"- {safe(step['title'])}: {reason}" for step, reason in reasons if reason)
 
 
 def _best(evidence: Evidence, plan: Plan, found: Mapping[str, list[Scored]]) -> list[Scored]:

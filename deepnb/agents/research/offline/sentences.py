@@ -147,7 +147,8 @@ def _parts(piece: Piece, start: int) -> Iterator[_Paragraph]:
     bullet = _BULLET.match(piece.text)
     begin = start + (bullet.end() if bullet else 0)
     if title:
-        yield from _paragraph(piece, start, (begin, start + title.end()))
+        if not bullet:  # one with a number is no more than that
+            yield from _paragraph(piece, start, (begin, start + title.end()))
         begin = start + title.end()
         piece = replace(piece, heading=f"{piece.heading} {title[0]}")
     yield from _paragraph(piece, start, (begin, start + len(piece.text)))
@@ -169,7 +170,9 @@ def _pieces(location: str, text: str) -> list[Piece]:
         records = [each for each in border.split(text) if each.strip()]
         return [Piece(location, n, n, each, "row") for n, each in enumerate(records)]
     # Of all other kinds of files, a passage is what they say and not how they say it.
-    return passages(Page("x.py" if suffix in _CODE else "x.md", 1, text.split("\n")))
+    pieces = passages(Page("x.py" if suffix in _CODE else "x.md", 1, text.split("\n")))
+    # Cells whose columns have no names, since the table begins in another passage, say nothing.
+    return [each for each in pieces if each.kind != "row" or each.header]
 
 
 def _introduced(before: _Paragraph, new: _Paragraph, text: str) -> _Paragraph:
