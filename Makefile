@@ -12,7 +12,7 @@ lab: $(VENV)/lab ## JupyterLab on the first notebook; without a browser: make la
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(LABFLAGS) \
 	--ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/01_deep_agent.ipynb
 
-demo: $(VENV)/core ## an agent at work on the sample documents, with no API key
+demo: $(VENV)/core ## a research run over the sample documents, with no API key
 	$(BIN)/deepnb demo
 
 # The browser's tests wait for pages, and the others for runs: side by side they take half the time.

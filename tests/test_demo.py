@@ -21,74 +21,79 @@ from deepnb.errors import PathError
 COMMAND = [sys.executable, "-m", "deepnb.cli"]
 
 
-def run(*arguments, **environment):
+QUESTION = "How deep is Lake Ansel?"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the command in a folder of its own, with nothing configured."""
     env = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("DEEPNB_") and not name.endswith("_API_KEY")
     }
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        env={**env, "PYTHONIOENCODING": "utf-8", **environment},
-        check=False,
-    )
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env={**env, "PYTHONIOENCODING": "utf-8", **environment},
+            check=False,
+        )
+
+    return run
 
 
-def test_the_demo_shows_a_fact_a_contradiction_and_a_gap():
-    done = run("demo")
+def test_the_demo_shows_plan_audit_and_steps_and_leaves_a_report(run, tmp_path):
+    done = run("demo", COLUMNS="60")
     assert (done.returncode, done.stderr) == (0, "")
-    fact, contradiction, gap = done.stdout.split("\n? ")[1:]
-    assert "EUR 46,500" in fact
-    assert "— /workspace/council-minutes.txt, lines 10\u201314" in fact
-    assert "These may disagree (38 % and 62 %" in contradiction
-    assert "Not found in your files." in gap
-    assert done.stdout.count("Answered without a language model") == 1
-    assert "For written answers set DEEPNB_MODEL" in done.stdout
+    shown = done.stdout
+    plan, audit, steps, report, conflict, place = map(
+        shown.index,
+        (
+            "  1  By how much did phosphorus fall?\n     The question asks for three things",
+            "  ✓ External requests: Nothing leaves this machine",
+            "  search_knowledge What did the aeration pump cost?",
+            "In short\n",
+            "Possibly a conflict: a differing number about phosphorus",
+            f"The report is in {tmp_path / 'deepnb-report.md'}",
+        ),
+    )
+    assert plan < audit < steps < report < conflict < place
+    assert "\x1b" not in shown
+    lines = [line for line in shown.splitlines() if " → " not in line and str(tmp_path) not in line]
+    # The question, and the names of what is checked, are each a line of their own.
+    assert max(map(len, lines[3:])) <= 70
+    written = (tmp_path / "deepnb-report.md").read_text("utf-8")
+    assert "EUR 46,500" in written  # a fact
+    assert "38 %" in written.partition("## Possible conflicts")[2]  # documents that disagree
+    assert "- What did the dredging cost?: no passage has enough of" in written  # a gap
+    assert re.search(r"^\d+ claims: \d+ quoted\.$", written, re.MULTILINE)
 
 
-def test_each_tool_call_is_a_line_with_what_came_back():
-    lines = run("demo", "How deep is Lake Ansel?").stdout.splitlines()
-    assert [line.split(" → ")[0] for line in lines if line.startswith("  grep ")] == [
-        "  grep ansel",
-        "  grep deep",
-        "  grep lak",
-        "  grep lake ansel",
-        "  grep verbatim passages found by keyword",  # in which files quotes were saved
-    ]
-    assert any(line.startswith("  read_file /workspace/report.md → lines ") for line in lines)
+def test_a_report_is_never_written_over_another_and_is_the_same_each_time(run, tmp_path):
+    (tmp_path / "deepnb-report.md").write_text("mine")
+    first, second = run("demo", QUESTION), run("demo", QUESTION)
+    names = ("deepnb-report-2.md", "deepnb-report-3.md")
+    assert first.stdout.replace(*names) == second.stdout
+    assert (tmp_path / "deepnb-report.md").read_text() == "mine"
+    assert len({(tmp_path / name).read_text("utf-8") for name in names}) == 1
 
 
-def test_quotes_stay_visible_as_quotes_and_output_is_plain():
-    done = run("demo", "How deep is Lake Ansel?")
-    assert "  > Lake Ansel covers 41 hectares. Its mean depth is 4.2 m" in done.stdout
-    assert "\x1b" not in done.stdout
-
-
-def test_spellings_of_a_word_are_one_line_with_their_sum(tmp_path):
-    lines = run("demo", "How deep is Lake Ansel?").stdout.splitlines()
-    texts = {f.name: f.read_text("utf-8") for f in samples.copy(tmp_path / "lake").iterdir()}
-    having = {name: len(re.findall(r".*[lL]ak.*", text)) for name, text in texts.items()}
-    files = sum(1 for number in having.values() if number)
-    assert f"  grep lak → {sum(having.values())} lines in {files} files" in lines
-
-
-def test_the_log_is_the_same_each_time():
-    assert run("demo").stdout == run("demo").stdout
-
-
-def test_nothing_is_wider_than_the_terminal_and_a_heading_stays_one():
-    lines = run("demo", COLUMNS="60").stdout.splitlines()
-    assert max(map(len, lines)) <= 64  # a tool call is a line of its own, whatever its length
-    assert "  > 2. Lake Ansel: aeration pump" in lines
+def test_what_no_document_says_leaves_no_report_behind(run, tmp_path):
+    done = run("demo", "Who invented the telephone?")
+    assert done.returncode == 0
+    assert "Nothing was found that answers this, so there is no report." in done.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("no_colour", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_a_terminal_gets_colour_unless_it_says_no(no_colour, coloured):
+def test_a_terminal_gets_colour_unless_it_says_no(tmp_path, no_colour, coloured):
     theirs, ours = pty.openpty()
     env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | no_colour
-    process = subprocess.Popen([*COMMAND, "demo", "How deep is the lake?"], stdout=ours, env=env)
+    process = subprocess.Popen([*COMMAND, "demo", QUESTION], stdout=ours, env=env, cwd=tmp_path)
     os.close(ours)
     shown = b""
     while piece := _read(theirs):
@@ -105,7 +110,7 @@ def _read(terminal):
         return b""
 
 
-def test_an_error_is_one_line_and_code_2():
+def test_an_error_is_one_line_and_code_2(run):
     done = run("demo", "--model", "no-such-provider:x")
     assert done.returncode == 2
     assert done.stdout == ""
@@ -113,17 +118,22 @@ def test_an_error_is_one_line_and_code_2():
     assert done.stderr.count("\n") == 1
 
 
-def test_an_error_of_a_provider_is_one_line_and_code_2():
+def test_a_model_that_cannot_be_reached_approves_nothing(run, tmp_path):
     nobody = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    done = run("demo", "How deep is the lake?", "--model", "openai:x", **nobody)
+    done = run("demo", QUESTION, "--model", "openai:x", **nobody)
     assert done.returncode == 2
-    assert done.stderr.startswith("deepnb: ")
+    assert done.stderr.startswith("deepnb: The plan was not approved.")
     assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_ends_it_quietly():
+def test_an_interrupt_ends_it_quietly(tmp_path):
     process = subprocess.Popen(
-        [*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        [*COMMAND, "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=tmp_path,
     )
     while not process.stdout.readline().startswith("? "):
         pass
@@ -132,13 +142,13 @@ def test_an_interrupt_ends_it_quietly():
     assert (process.returncode, errors) == (130, "")
 
 
-def test_the_version_and_a_missing_command():
+def test_the_version_and_a_missing_command(run):
     assert run("--version").stdout == f"deepnb {__version__}\n"
     assert run().returncode == 2
 
 
-def test_the_demo_never_asks_a_configured_model():
-    done = run("demo", "How deep is Lake Ansel?", DEEPNB_MODEL="no-such-provider:x")
+def test_the_demo_never_asks_a_configured_model(run):
+    done = run("demo", QUESTION, DEEPNB_MODEL="no-such-provider:x")
     assert done.returncode == 0
     assert "41 hectares" in done.stdout
     assert "set DEEPNB_MODEL" not in done.stdout

@@ -77,8 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     _demo_arguments(
         commands.add_parser(
             "demo",
-            help="watch an agent answer from sample documents",
-            description="Watch an agent answer from a dozen invented documents about a small lake.",
+            help="watch a research run over sample documents",
+            description="Watch a research run over a dozen invented documents about a small lake; "
+            "its report is left in the current folder.",
         )
     )
     return parser
@@ -168,9 +169,9 @@ def _demo_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _demo(arguments: argparse.Namespace) -> None:
-    from deepnb.cli.demo import QUESTIONS, demo
+    from deepnb.cli.demo import QUESTION, demo
 
-    demo([arguments.question] if arguments.question else QUESTIONS, arguments.model)
+    demo(arguments.question or QUESTION, arguments.model)
 
 
 def _add_workspace(command: argparse.ArgumentParser) -> None:

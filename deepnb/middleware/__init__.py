@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deepnb.middleware.budget import Budget
     from deepnb.middleware.clarify import ClarifyMiddleware
     from deepnb.middleware.client_tools import ClientToolsMiddleware
+    from deepnb.middleware.knowledge import KnowledgeMiddleware
     from deepnb.middleware.ledger import Ledger
     from deepnb.middleware.run_config import RunConfig, RunConfigMiddleware
 
@@ -22,6 +23,7 @@ __all__ = [
     "Budget",
     "ClarifyMiddleware",
     "ClientToolsMiddleware",
+    "KnowledgeMiddleware",
     "Ledger",
     "RunConfig",
     "RunConfigMiddleware",
@@ -33,6 +35,7 @@ __getattr__ = lazy(
         "Budget": "budget",
         "ClarifyMiddleware": "clarify",
         "ClientToolsMiddleware": "client_tools",
+        "KnowledgeMiddleware": "knowledge",
         "Ledger": "ledger",
         "RunConfig": "run_config",
         "RunConfigMiddleware": "run_config",

@@ -41,7 +41,7 @@ IN_RUN = "__deepnb_supervisor"
 
 _REPEATABLE = frozenset(
     {"ls", "read_file", "glob", "grep"}
-    | {"list_files", "search_files", "glob_files", "grep_files"}
+    | {"list_files", "search_files", "glob_files", "grep_files", "search_knowledge"}
     | {"write_todos", "task", "ask_user", "ask_choices"}
 )
 """Tools that only read, or whose effects are in the checkpoint: made again, they harm nobody."""

@@ -10,7 +10,7 @@ a request is too vague, and says "not found in your files" when it is not there.
     moves.py       what to do about it
     clarify.py     asking back when it is too vague
     reach.py       which files there are
-    search.py      tools → passages
+    search.py      tools, the knowledge base first → passages
     rank.py        passages → those that answer
     results.py     what the tools' texts mean
     passages.py    files → paragraphs, list items, table rows

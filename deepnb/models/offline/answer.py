@@ -48,7 +48,9 @@ def quote(passage: Passage) -> str:
 
 
 def place(passage: Passage) -> str:
-    """Path and lines of a passage."""
+    """Path and lines of a passage, or its page."""
+    if passage.place:
+        return f"`{passage.path}`, {passage.place}"
     if passage.first == passage.last:
         return f"`{passage.path}`, line {passage.first}"
     return f"`{passage.path}`, lines {passage.first}–{passage.last}"  # noqa: RUF001  # a range

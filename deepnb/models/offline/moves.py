@@ -61,6 +61,7 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _FEW = 2
+_LOOKING = ("knowledge", "search", "grep", "glob", "list", "read")
 
 
 def reply(turn: Turn) -> str:
@@ -69,7 +70,7 @@ def reply(turn: Turn) -> str:
     Raises:
         Waiting: If tools have to answer first.
     """
-    if not any(turn.can(job) for job in ("search", "grep", "glob", "list", "read")):
+    if not any(turn.can(job) for job in _LOOKING):
         return f"{_NO_TOOLS}\n\n{notice(quoted=False)}"
     text = _answer(turn)
     failed = [f"Something did not work: {failure}" for failure in turn.failures[:3]]
@@ -179,7 +180,8 @@ def _nothing(turn: Turn, found: Found) -> str:
     if found.too_long:
         return too_long(found)
     there = reach(turn)
-    can_tell = (turn.can("glob") or turn.can("list")) and not turn.can("search")
+    elsewhere = turn.can("search") or turn.can("knowledge")
+    can_tell = (turn.can("glob") or turn.can("list")) and not elsewhere
     empty = can_tell and there.complete and not there.files and not there.others
     return _NO_FILES if empty else not_found(found, there)
 

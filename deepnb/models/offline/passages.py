@@ -29,7 +29,15 @@ OMITTED = "[…]"
 _HEADING = re.compile(r"^#{1,6}\s+\S")
 _UNDERLINE = re.compile(r"^([=\-~^*+\"'])\1{2,}\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|@\w+\{)\s*\S")
-_SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s)[^.!?]*)*[.!?]*[\"'\u201d\u2019)\]]*\s*")
+# A full stop ends one before a space; and, where the space was lost, before a word such as "The".
+_SENTENCE = re.compile(
+    r"[^.!?]*(?:[.!?](?!\s|(?<=[\w)\]%]{2}\.)[A-Z]\w*[\s,])[^.!?]*)*[.!?]*[\"'\u201d\u2019)\]]*\s*"
+)
+_ABBREVIATED = re.compile(
+    r"(?<![^\W_])(?:[A-Z]|[Ee]\.g|[Ii]\.e|al|[Ff]igs?|[Ee]qs?|vs|cf|ca|Drs?|Prof|Mrs?|Ms|St|Refs?|Vol|pp)"
+    r"\.\s*$"
+)
+_LONGEST_ABBREVIATION = 12
 _TAG = re.compile(r"<[^<>]*>")
 _FIRST_TAG = re.compile(r"\s*<[^<>]*>")
 _BLOCK_TAG = re.compile(
@@ -48,7 +56,10 @@ _TABLES = frozenset({".csv", ".tsv"})
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of a file, verbatim, and what stands over it."""
+    """A piece of a file, verbatim, and what stands over it.
+
+    `place` is where it stands in a document that has no lines, such as "p. 12".
+    """
 
     path: str
     first: int
@@ -57,6 +68,12 @@ class Passage:
     kind: str = "prose"
     heading: str = ""
     header: str = ""
+    place: str = ""
+
+    def is_part_of(self, other: Passage) -> bool:
+        """Whether another passage of the same document has this one in it."""
+        longer = len(self.text) < len(other.text)
+        return longer and self.path == other.path and self.text in other.text
 
     @property
     def words(self) -> list[str]:
@@ -231,31 +248,45 @@ def shorten(passage: Passage, wanted: frozenset[str]) -> Passage:
 
 def _best_run(text: str, wanted: frozenset[str]) -> tuple[int, int]:
     """The run of whole sentences, not too long, that has most of the wanted terms."""
-    spans = _spans(text)
+    all_spans = spans(text)
     best, most, earliest = (0, LONGEST), -1, 0
-    for index, (start, _) in enumerate(spans):
+    for index, (start, _) in enumerate(all_spans):
         if start < earliest:
             continue
         earliest = start + _STRIDE
-        end = max(stop for _, stop in spans[index : index + LONGEST] if stop - start <= LONGEST)
+        end = max(stop for _, stop in all_spans[index : index + LONGEST] if stop - start <= LONGEST)
         have = len(wanted.intersection(concepts(text[start:end])))
         if have > most:
             best, most = (start, end), have
     return best
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
+def spans(text: str) -> list[tuple[int, int]]:
     """Where each sentence starts and ends; a sentence without end is cut into pieces."""
-    return [
-        (start, min(start + LONGEST, match.end()))
-        for match in _SENTENCE.finditer(text)
-        for start in range(match.start(), match.end(), LONGEST)
-    ]
+    found: list[tuple[int, int]] = []
+    start = 0
+    for match in _SENTENCE.finditer(text):
+        end = match.end()
+        if not _goes_on(text, end):
+            while end - start > LONGEST:
+                cut = text.rfind(" ", start, start + LONGEST) + 1 or start + LONGEST
+                found.append((start, cut))
+                start = cut
+            found.append((start, end))
+            start = end
+    return [span for span in found if span[0] < span[1]]
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether a full stop only shortens a word: Nordluft Ltd. for, H. Strand, Fig. 2, et al."""
+    rest = text[end : end + 1]
+    before = text[max(0, end - _LONGEST_ABBREVIATION) : end]
+    return bool(rest) and (rest.islower() or _ABBREVIATED.search(before) is not None)
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    return [text[start:end].strip() for start, end in _spans(text)]
+    return [text[start:end].strip() for start, end in spans(text)]
 
 
 def _without_edge_tags(text: str) -> str:

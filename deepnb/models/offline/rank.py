@@ -47,8 +47,8 @@ def rank(question: str, terms: Sequence[str], read: Sequence[Passage]) -> tuple[
     wanted = frozenset(terms)
     bags = [passage.words for passage in read]
     wide = [[*bag, *passage.context] for bag, passage in zip(bags, read, strict=True)]
-    weight = {term: value * _importance(term) for term, value in idf(wide).items()}
-    hint = next((sign for asked, sign in _HINTS if asked.search(question)), None)
+    weight = weights(wide)
+    hint = sign_of_an_answer(question)
     order = bm25(terms, bags)
     # What stands under a heading is about what the heading names, whether it repeats that or not;
     # and so is a table's row, if the names of its columns are all that is asked for.
@@ -73,9 +73,12 @@ def rank(question: str, terms: Sequence[str], read: Sequence[Passage]) -> tuple[
     return tuple(shorten(p, wanted) for p in quotes), tuple(shorten(p, wanted) for p in nearest)
 
 
-def _importance(term: str) -> float:
-    """Names with digits (N3, 2.4, ISO-9001) are what a question turns on."""
-    return 1.5 if any(char.isdigit() for char in term) else 1.0
+def weights(documents: Sequence[Sequence[str]]) -> dict[str, float]:
+    """How much each term tells; names with digits (N3, 2.4, 2022) are what a question turns on."""
+    return {
+        term: value * (1.5 if any(char.isdigit() for char in term) else 1.0)
+        for term, value in idf(documents).items()
+    }
 
 
 def answers(wanted: frozenset[str], present: Sequence[str], weight: dict[str, float]) -> bool:
@@ -102,15 +105,21 @@ def _choose(scored: list[tuple[float, Passage]], most: int) -> list[Passage]:
     while left and len(chosen) < most:
         best = max(left, key=lambda each: each[0] * 0.8 ** taken[each[1].path])
         left.remove(best)
-        if best[0] >= floor and not any(_alike(best[1], other) for other in chosen):
+        said = any(says_the_same(best[1].text, other.text) for other in chosen)
+        if best[0] >= floor and not said:
             chosen.append(best[1])
             taken[best[1].path] += 1
     return chosen
 
 
-def _alike(one: Passage, other: Passage) -> bool:
-    """Whether two passages say the same; a differing number or "not" makes all the difference."""
-    a, b = set(words(one.text)), set(words(other.text))
+def sign_of_an_answer(question: str) -> re.Pattern[str] | None:
+    """What an answer to a question is likely to have in it: a number, a name."""
+    return next((sign for asked, sign in _HINTS if asked.search(question)), None)
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two texts say the same; a differing number or "not" makes all the difference."""
+    a, b = set(words(one)), set(words(other))
     differ = a ^ b
     telling = any(word[0].isdigit() or word in NEGATIONS for word in differ)
     return not telling and bool(a | b) and len(differ) / len(a | b) < 1 - _ALIKE

@@ -160,7 +160,7 @@ def understand(text: str, known: Sequence[str] = ()) -> Request:
         known: The files there are, if it may name one.
     """
     body, save_to = _saving(text[:_LONGEST])
-    files, topic = _named(body, known)
+    files, topic = named_files(body, known)
     match = _NEEDS_A_MODEL.search(topic)
     beyond = (match[1] or match[2]).lower() if match else ""
     if deed := _beyond_it(topic, files):
@@ -169,6 +169,21 @@ def understand(text: str, known: Sequence[str] = ()) -> Request:
     if save_to and kind == "vague":  # "save that": what was answered before
         kind = "save"
     return Request(body, kind, questions, files, save_to, beyond)
+
+
+def named_files(body: str, known: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The files that a request names, and the request without their names."""
+    folded = body.casefold()
+    found = [path for path in known if _mentions(path, folded)]
+    if not found:
+        names = {path: PurePosixPath(path).name for path in known}
+        found = [path for path, name in names.items() if "." in name and _mentions(name, folded)]
+    topic = body
+    for path in found:
+        for name in (path, PurePosixPath(path).name):
+            topic = re.sub(re.escape(name), " ", topic, flags=re.IGNORECASE)
+    strange = _FILE.findall(topic)
+    return tuple(dict.fromkeys([*found, *strange])), _FILE.sub(" ", topic)
 
 
 def leaves_the_folder(path: str) -> bool:
@@ -185,21 +200,6 @@ def _beyond_it(topic: str, files: tuple[str, ...]) -> str:
     match = _CANNOT.search(topic)
     deed = (match[1] or match[2]).lower() if match else ""
     return "" if deed == "translate" and files else deed  # of a file, the outline can be shown
-
-
-def _named(body: str, known: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The files that a request names, and the request without their names."""
-    folded = body.casefold()
-    found = [path for path in known if _mentions(path, folded)]
-    if not found:
-        names = {path: PurePosixPath(path).name for path in known}
-        found = [path for path, name in names.items() if "." in name and _mentions(name, folded)]
-    topic = body
-    for path in found:
-        for name in (path, PurePosixPath(path).name):
-            topic = re.sub(re.escape(name), " ", topic, flags=re.IGNORECASE)
-    strange = _FILE.findall(topic)
-    return tuple(dict.fromkeys([*found, *strange])), _FILE.sub(" ", topic)
 
 
 def _mentions(name: str, folded: str) -> bool:

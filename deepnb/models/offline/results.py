@@ -28,6 +28,7 @@ _NUMBERED = re.compile(r"^ *(\d+)[\t\u2192](.*)$")
 _GREP_LINE = re.compile(r"^ {2}(\d+): ?(.*)$")
 _FLAT_LINE = re.compile(r"^(/?[^\s:][^:]*):(\d+):\s?(.*)$")
 _PLACE = re.compile(r"^(/\S.*):(\d+)$")
+_FOUND = re.compile(r"^\[\d+\] (.*) \| (.*) \| (.*)((?:\n> .*)+)$", re.MULTILINE)
 _LONGEST_LINE = 4_000
 # How deepnb's own folders end a line that goes on: in what they find, and in what they read.
 _CUT = " ... [line cut]"
@@ -65,6 +66,16 @@ class Hit:
     text: str
     cut: bool = False
     terms: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage of a document in the knowledge base; `place` is for people, such as "p. 12"."""
+
+    path: str
+    place: str
+    title: str
+    lines: list[str]
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,15 @@ def _grouped(text: str) -> Iterator[Hit]:
         elif line:
             yield _cut(path, line, row)
             line += 1
+
+
+def found(result: Result) -> list[Found]:
+    """The passages in an answer of `search_knowledge`."""
+    return [
+        Found(match[1], match[2], match[3], match[4].removeprefix("\n> ").split("\n> "))
+        for match in _FOUND.finditer(result.text)
+        if not result.failed
+    ]
 
 
 def page(result: Result, path: str) -> Page | None:

@@ -6,6 +6,7 @@ The caps keep all of it small in a workspace of any size.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -18,7 +19,8 @@ from deepnb.models.offline import results
 from deepnb.models.offline.passages import Passage, passages
 from deepnb.models.offline.rank import answers, rank
 from deepnb.models.offline.reach import files
-from deepnb.models.offline.vocabulary import concepts, key_terms
+from deepnb.models.offline.results import Page
+from deepnb.models.offline.vocabulary import concepts, key_terms, relatives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +38,7 @@ _BEGINNING, _LIKE = 4, 0.8
 _MARKS = ".,;:?!()[]\"'"
 _BEFORE, _AFTER, _LONGEST_WINDOW = 12, 14, 80
 _GAP = 10
+_LINES = re.compile(r"lines? (\d+)(?:\u2013\d+)?")
 _FEW = 2
 
 
@@ -71,7 +74,9 @@ def find(turn: Turn, question: str, within: Sequence[str] = ()) -> Found:
         within: The files to look into; all of them if empty.
     """
     found = Found(question, tuple(key_terms(question)))
-    if turn.can("search"):
+    if turn.can("knowledge"):
+        found = _ranked(found, _known(turn, question, within))
+    if not found.quotes and turn.can("search"):
         ranked = turn.do(turn.call("search", query=question, top_k=_MOST_READS))
         hits = _foreign(turn, [hit for result in ranked for hit in results.hits(result)])
         found = _ranked(found, _read(turn, hits, found.wanted, within))
@@ -79,9 +84,36 @@ def find(turn: Turn, question: str, within: Sequence[str] = ()) -> Found:
         hits = grep(turn, question)
         found = _ranked(found, _read(turn, hits, found.wanted, within))
         found = found if found.quotes else _explained(turn, found, hits, within)
-    elif not found.quotes and not turn.can("search"):
+    elif not found.quotes and not turn.can("search") and not turn.can("knowledge"):
         found = _ranked(found, _read(turn, [], found.wanted, within or files(turn)))
     return found
+
+
+def _known(turn: Turn, question: str, within: Sequence[str]) -> list[Passage]:
+    """What the knowledge base has on a question, cut into what is worth quoting."""
+    wanted = " ".join([question, *relatives(question)])
+    answers_ = turn.do(turn.call("knowledge", query=wanted, k=_MOST_READS))
+    found = [
+        piece
+        for answer in answers_
+        for each in results.found(answer)
+        if not within or any(f"/{path}".endswith(f"/{each.path}") for path in within)
+        for piece in _pieces(each)
+    ]
+    # Neighbours overlap: what stands in two is quoted from the one that has it whole.
+    return [
+        each
+        for each in dict.fromkeys(found)
+        if not any(other is not each and each.is_part_of(other) for other in found)
+    ]
+
+
+def _pieces(found: results.Found) -> list[Passage]:
+    """Paragraphs with their own lines, or, where there are pages and not lines, with the page."""
+    if lines := _LINES.fullmatch(found.place):
+        return passages(Page(found.path, int(lines[1]), found.lines))
+    pieces = passages(Page("document.md", 1, found.lines))
+    return [replace(each, path=found.path, place=found.place or found.title) for each in pieces]
 
 
 def _ranked(found: Found, read: Sequence[Passage]) -> Found:

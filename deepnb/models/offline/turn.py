@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What the tools for a job, and the arguments of a tool, may be called; the first one bound is used.
 TOOLS = {
+    "knowledge": ("search_knowledge",),
     "search": ("search_files",),
     "grep": ("grep", "grep_files"),
     "glob": ("glob", "glob_files"),

@@ -48,6 +48,7 @@ _FAMILIES = """
     stand stood
     think thought
     child children
+    healthy health healthier
     foot feet
     january 01
     february 02
@@ -67,6 +68,8 @@ _CONCEPT = {
     for word in family.split()
 }
 
+_RELATIVES = {stem(family.split()[0]): family.split() for family in _FAMILIES.strip().splitlines()}
+
 MONEY = _CONCEPT["cost"]
 """Who asks for this asks for a sum: a passage without one is no answer."""
 
@@ -76,14 +79,15 @@ NEGATIONS = frozenset({"not", "never", "cannot", "nobody", "nothing"})
 _ASKING = frozenset(
     terms(
         """
-        according amount answer argue argument assistant better calculate chapter check compare
-        comparison compute describe detail discuss document draft essay exactly example explain file
-        folder go greetings happen hello help hey hi idea improve information introduction issue
-        kind know like list look many matter mention need new note often ok okay outline overview
-        paper paragraph paraphrase passage piece point possible problem project proofread quote read
-        really rephrase rewrite said say saying says search section show something sort stuff
-        summarise summarize summary talk task tell test text thank thing topic translate try type
-        want way whole word work workspace writing yes
+        according achieve alternative amount answer argue argument aspect assistant better calculate
+        chapter check compare comparison compute describe detail develop discuss document done draft
+        effect essay exactly example explain factor file folder go greetings happen hello help hey
+        hi idea impact improve influence information introduction issue kind know like list look
+        many matter mention need new note often ok okay option outline overview paper paragraph
+        paraphrase passage piece point possible problem project proofread quote read really reason
+        remain rephrase rewrite said say saying says search section show situation something sort
+        status stuff summarise summarize summary talk task tell test text thank thing topic
+        translate try type want way whole word work workspace writing yes
         """
     )
 ) | {_CONCEPT[stem(word)] for word in ("find", "make", "think", "write")}
@@ -100,6 +104,7 @@ _TASK = frozenset(
 )
 LONG_TASK = 6
 _MOST_TERMS = 10
+_FEW = 4
 
 # What these ask for is a number or a name, which is rarely told in the same words.
 _MEASURE = re.compile(r"\bhow (?:long|often|old|soon|far|fast)\b", re.IGNORECASE)
@@ -130,3 +135,19 @@ def subjects(text: str) -> list[str]:
     """The words of a text that say what it is about, without everyday verbs and measures."""
     named = set(key_terms(text)).difference(_CONCEPT.values())
     return [word for word in words(text) if named.intersection(concepts(word))]
+
+
+def key_words(text: str) -> list[str]:
+    """The words of a text that `key_terms` are the terms of, as written, each once."""
+    wanted = set(key_terms(text))
+    return [word for word in dict.fromkeys(words(text)) if wanted.intersection(concepts(word))]
+
+
+def relatives(text: str) -> list[str]:
+    """Other words for what is looked for, a few for each term: for *deep*, *depth*."""
+    present = set(terms(text))
+    found: list[str] = []
+    for term in key_terms(text):
+        others = {stem(word): word for word in reversed(_RELATIVES.get(term, ()))}
+        found += [word for form, word in reversed(others.items()) if form not in present][:_FEW]
+    return found

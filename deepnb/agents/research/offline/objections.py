@@ -19,6 +19,7 @@ _CLAUSES = re.compile(
     re.IGNORECASE,
 )
 _STEPS = re.compile(r"\bsteps?\s+(\d+(?:(?:\s*(?:,|and|or|&)\s*)+\d+)*)", re.IGNORECASE)
+_AUDITED = re.compile(r"Step (\d+): ")
 _WEB = re.compile(r"\b(?:web|internet|online|search engines?)\b", re.IGNORECASE)
 _LEAVES = ("web_search", "fetch_page")
 _FORBIDS = re.compile(
@@ -44,21 +45,56 @@ def heed(
 
     Args:
         steps: The plan as it was first made.
-        objections: Why it, or what became of it, was refused.
+        objections: Why it, and then what became of it, was refused.
         files: Where the documents are.
         tools: Names of the tools there are.
         topic: What the question is about, to go with the words that are asked for.
     """
     left = list(steps)
-    added: list[PlanStep] = []
-    for clause in (part for text in objections for part in _CLAUSES.split(text) if part.strip()):
-        named = list(_named(steps, clause, files))
-        if _is_wish(clause):
-            number = len(steps) + len(added) + 1
-            added += [step for step in [_asked_for(clause, files, tools, topic, number)] if step]
+    for reasons in _by_plan(objections):
+        clauses = [part for text in reasons for part in _CLAUSES.split(text) if part.strip()]
+        wishes = [clause for clause in clauses if _is_wish(clause)]
+        if _AUDITED.match(reasons[0]):  # what else it says is how to change the policy
+            clauses, wishes = reasons, []
+        gone = {
+            identity
+            for clause in clauses
+            if clause not in wishes
+            for identity in _named(left, clause, files)
+        }
+        added = [_asked_for(clause, files, tools, topic) for clause in wishes]
+        left = [step for step in left if step["id"] not in gone]
+        left = _renumbered(_with_what_they_need([*left, *filter(None, added)]))
+    return left
+
+
+def _by_plan(objections: Sequence[str]) -> list[list[str]]:
+    """The reasons for each refusal: an audit gives one for each step, in their order."""
+    found: list[list[str]] = []
+    last = 0
+    for text in objections:
+        audited = _AUDITED.match(text)
+        number = int(audited[1]) if audited else 0
+        if found and audited and 0 < last <= number:
+            found[-1].append(text)
         else:
-            left = [step for step in left if step["id"] not in named]
-    return _with_what_they_need([*left, *added])
+            found.append([text])
+        last = number
+    return found
+
+
+def _renumbered(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """The steps with the numbers that they are shown with."""
+    now = {step["id"]: str(number) for number, step in enumerate(steps, 1) if step["id"]}
+    return [
+        {
+            **step,
+            "id": str(number),
+            "input": now[step["input"]] if step["input"] in step["depends_on"] else step["input"],
+            "depends_on": [now[identity] for identity in step["depends_on"]],
+        }
+        for number, step in enumerate(steps, 1)
+    ]
 
 
 def _is_wish(clause: str) -> bool:
@@ -87,7 +123,7 @@ def _host(step: PlanStep) -> str:
 
 
 def _asked_for(
-    clause: str, files: Sequence[str], tools: Collection[str], topic: Sequence[str], number: int
+    clause: str, files: Sequence[str], tools: Collection[str], topic: Sequence[str]
 ) -> PlanStep | None:
     meant = [path for path in named_files(clause, files)[0] if path in files]
     words = " ".join(clause.split())[:_LONGEST]
@@ -103,7 +139,7 @@ def _asked_for(
     else:
         return None
     return {
-        "id": str(number),
+        "id": "",
         "title": title,
         "tool": tool,
         "input": wanted,

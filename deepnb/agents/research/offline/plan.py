@@ -81,8 +81,7 @@ def plan(
         overview: Title, location and headings of each document.
         tools: Names of the tools there are.
         earlier: What was asked before in this conversation; a question may point back at it.
-        objections: Why plans for this question were refused, all of them so far. A step keeps its
-            id while others are dropped, so that a reason goes on meaning the step that it named.
+        objections: Why plans for this question were refused, all of them so far, in order.
     """
     told = _in_context(question, earlier[-1] if earlier else "")
     files = [document.location for document in overview]
