@@ -109,6 +109,17 @@ def test_pieces_are_left_out_once_the_message_is_complete():
     assert (last, more) == (4, False)
 
 
+def test_a_source_that_has_grown_is_told_once():
+    told = [("S1", 1), ("S2", 1), ("S1", 2)]
+    log = [
+        Event(seq, 0.0, "source", data={"id": identity, "passages": [{}] * count})
+        for seq, (identity, count) in enumerate(told, start=1)
+    ]
+    page, last, more = page_of(log)
+    assert [(event["seq"], len(event["data"]["passages"])) for event in page] == [(2, 1), (3, 2)]
+    assert (last, more) == (3, False)
+
+
 def test_a_long_log_comes_in_pages():
     log = [Event(n, 0.0, "warning", data={"text": str(n)}) for n in range(1, 26)]
     seen, since = [], 0
@@ -287,6 +298,25 @@ def test_an_edited_plan_is_refused_if_the_agent_has_changed_it(opened):
     assert refused["error"]["kind"] == "SessionError"
     assert page.do("edit_todos", todos=PLAN[1:], seen=seen)["error"] is None
     assert list(session.todos["content"]) == ["Write"]
+
+
+def test_a_claim_is_settled_by_its_id_and_its_run(opened, tmp_path):
+    (tmp_path / "minutes.md").write_text("The pump cost 15 pounds in the year 1858.\n")
+    session = opened("research", respond=lambda question: {"approved": True})
+    run = ask(session, "What did the pump cost?")
+    page = Page(session)
+    claim = {"run": run.id, "citation": "C1", "note": " I have looked. "}
+    assert page.do("settle", **claim)["error"] is None
+    (event,) = kinds(session, "settled")
+    assert (event.run, event.data["citation"], event.data["by"]) == (run.id, "C1", "person")
+    assert event.data["note"] == "I have looked."
+    for other in ({"citation": "C99"}, {"run": "another"}):
+        assert page.do("settle", **{**claim, **other})["error"]["kind"] == "SessionError"
+    plain_session = opened(["Hi."], thread="plain")
+    ask(plain_session)
+    refused = Page(plain_session).do("settle", **claim)["error"]
+    assert "no report" in refused["text"]
+    assert len(kinds(session, "settled")) == 1
 
 
 def test_a_conversation_can_be_taken_along(opened):

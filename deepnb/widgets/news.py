@@ -22,16 +22,22 @@ _PLACES = ("run", "agent", "parent", "call", "node", "step", "name")
 def page_of(events: Sequence[Event], most: int = _MOST) -> tuple[list[WireEvent], int | None, bool]:
     """Give the next events for the wire, the number of the last one they cover, and if more follow.
 
-    The pieces of a message that is complete are left out: the message has them.
+    The pieces of a message that is complete are left out: the message has them. So is a source that
+    is told again, for it is told whole.
     """
     complete = {str(event.data.get("id")) for event in events if event.kind == "message"}
+    sources = {str(event.data.get("id")): event.seq for event in events if event.kind == "source"}
     told: list[WireEvent] = []
     last: int | None = None
     for event in events:
         if len(told) == most:
             return told, last, True
         last = event.seq
-        if event.kind not in _PIECES or str(event.data.get("id")) not in complete:
+        identity = str(event.data.get("id"))
+        is_told_later = (event.kind in _PIECES and identity in complete) or (
+            event.kind == "source" and sources[identity] != event.seq
+        )
+        if not is_told_later:
             told.append(_wired(event))
     return told, last, False
 

@@ -154,6 +154,15 @@ class EditTodos(Request):
     seen: Seq
 
 
+class Settle(Request):
+    """Says that the person has checked a claim of a run's report themselves."""
+
+    type: Literal["settle"]
+    run: Id
+    citation: Id
+    note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
+
+
 class SetModel(Request):
     """Has another model answer from now on."""
 
@@ -207,6 +216,7 @@ AnyRequest = Annotated[
     | Resend
     | Fork
     | EditTodos
+    | Settle
     | SetModel
     | Threads
     | OpenThread

@@ -23,6 +23,7 @@ SLOW = (
     protocol.Stop
     | protocol.Unqueue
     | protocol.EditTodos
+    | protocol.Settle
     | protocol.Resume
     | protocol.Resend
     | protocol.Fork
@@ -66,6 +67,7 @@ class Service:
             "resend": self._resend,
             "fork": self._fork,
             "edit_todos": self._edit_todos,
+            "settle": self._settle,
             "set_model": lambda request: self._session.use(request.spec),
             "threads": self._threads,
             "open_thread": lambda request: self._open(request.name),
@@ -132,6 +134,13 @@ class Service:
         content = [todo.content for todo in request.todos]
         status = [todo.status for todo in request.todos]
         self._session.edit_todos({"content": content, "status": status})
+
+    def _settle(self, request: protocol.Settle) -> None:
+        # The research agent brings this along; no other has claims that could be settled.
+        settle = getattr(self._session, "settle", None)
+        if settle is None:
+            raise SessionError("This session has no report whose claims could be checked.")
+        settle(request.citation, note=request.note, run=request.run)
 
     def _threads(self, request: protocol.Threads) -> protocol.Listed:
         rows = thread_list(self._session.workspace)

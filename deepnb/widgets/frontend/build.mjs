@@ -2,6 +2,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { build, transform } from "esbuild";
 
+import { trim } from "./trim.mjs";
+
 /** Gives styles as a text, without what only their writers need. */
 const styles = {
   name: "styles",
@@ -10,16 +12,6 @@ const styles = {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true });
       return { contents: code, loader: "text" };
     }),
-};
-
-/** Leaves out what formulas in a text do without: pictures, HTML, diagrams, mirror writing, signs on all sides. */
-const lessMath = {
-  name: "less-math",
-  setup: ({ onLoad }) =>
-    onLoad(
-      { filter: /temml.src.(environments.cd|functions.(includegraphics|html|cancelto|bordermatrix|reflect|sfrac|verb|multiscript|rule))\.js$/ },
-      () => ({ contents: "" }),
-    ),
 };
 
 const outfile = process.argv[2] ?? "../static/panel.js";
@@ -31,10 +23,13 @@ await build({
   minify: true,
   format: "esm",
   target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
+  jsx: "transform",
+  jsxFactory: "h",
+  jsxFragment: "Fragment",
+  tsconfigRaw: {}, // its own `jsx`, for types and tests, would win
+  inject: ["jsx.mjs"],
   charset: "utf8",
-  plugins: [styles, lessMath],
+  plugins: [styles, trim],
   legalComments: "none",
   absWorkingDir: import.meta.dirname,
 });

@@ -39,6 +39,7 @@ export class FakeModel implements WidgetModel {
       if (request.type === "hello") this.push([]);
       if (request.type === "ask") void this.talk(request.text);
       if (request.type === "respond") this.close(request.question, request.answer);
+      if (request.type === "settle") this.push([this.event("settled", request.run, { citation: request.citation, by: "person", note: request.note })]);
     }, 30);
   }
 

@@ -125,6 +125,7 @@ def record(open_session: Callable[..., Session], workspace: Path) -> None:
     budget(open_session)
     failed(open_session)
     long(open_session)
+    research(open_session)
 
 
 def report(open_session: Callable[..., Session]) -> None:
@@ -260,19 +261,156 @@ def long(open_session: Callable[..., Session]) -> None:
     save("long", session, model_is_ready)
 
 
-def plan_approval() -> None:
-    """Make the one question that no agent here asks yet."""
-    news = json.loads((STATES / "clarification.json").read_text())
-    steps = ["Find every account of the failure", "Read the inquiry", "Compare the two"]
-    request = {
-        "type": "plan_approval",
-        "plan": {"steps": steps},
-        "audit": "Fits the policy, one remark.",
+SOURCES = [
+    ("file", "Minutes of the company, 1858", "minutes-1858.pdf", [
+        ("p. 38", "The first message was passed on the 16th of August, ninety-eight words in sixteen hours."),
+        ("p. 41", "The electrician reports a fault within three hundred miles of the Irish shore. The last words that could be read were taken on the 1st of September. The directors ask for patience."),
+    ]),
+    ("file", "Report of the Joint Committee, 1861", "inquiry-1861.pdf", [
+        ("p. 215", "The evidence of the men at the works was to the same effect, and we have no cause to doubt it. We are satisfied that the core was imperfect before it had left the yard, and that no care in the laying could have made it good. Of the coils we say only that they hastened what was already begun."),
+        ("p. 219", "The defect cannot be assigned to one place; it was general. The coils worked at some 2,000 volts."),
+    ]),
+    ("page", "Letters of a cable engineer", "https://example.org/letters/1858", [
+        ("¶ 12", "I wrote to nobody that summer, and nobody wrote to me."),
+    ]),
+    ("note", "Valentia station log", "note 1", [
+        ("line 412", "With the reflecting instrument the smallest battery sufficed, and the clerks preferred it."),
+    ]),
+    ("tool", "search_web", "search_web", [("", "Appendix 9: on gutta-percha and its faults.")]),
+]  # fmt: skip
+CHECKED = """## Why the 1858 cable fell silent
+
+The cable carried its first message on 16 August 1858, and “the last words that could be read were taken on the 1st of September” [S1]. Two explanations were on the table within a month.
+
+### A weak core, driven hard
+
+The inquiry was blunt: “the core was imperfect before it had left the yard” [S2]. Induction coils then worked at “some 2,000 volts” [S1]. Operators at Valentia had already turned to Thomson's galvanometer, which needed far less [S4]. That the company's electrician “was warned in writing in July” [S5] could not be confirmed.
+
+- The minutes speak of a fault near Ireland [S1][S2].
+- In code, `[S1]` is no mark.
+
+Nobody was ever paid back.
+"""
+
+
+def sources() -> dict[str, Any]:
+    """Make what was read."""
+    return {
+        f"S{number}": {
+            "id": f"S{number}", "kind": kind, "title": title, "location": location, "read": 1_800_000_000,
+            "passages": [{"text": text, "place": place} for place, text in passages],
+        }
+        for number, (kind, title, location, passages) in enumerate(SOURCES, start=1)
+    }  # fmt: skip
+
+
+def citation(
+    number: int, mark: int | None, verdict: str, claim: str, **more: Any
+) -> dict[str, Any]:
+    """Make a row of a checked report; its quote is looked up in `at`, a source and a passage."""
+    at, quote = more.pop("at", None), more.get("quote", "")
+    row = {
+        "id": f"C{number}", "claim": claim, "quote": "", "source": "", "place": "", "found_in": "",
+        "verdict": verdict, "passage": None, "start": None, "end": None, "mark": mark, **more,
+    }  # fmt: skip
+    if at:
+        passage = sources()[at[0]]["passages"][at[1]]
+        start = passage["text"].lower().find(quote.lower()) if quote else -1
+        row |= {"passage": at[1], "place": passage["place"]}
+        row |= {"start": start, "end": start + len(quote)} if start >= 0 else {}
+    return row
+
+
+def checked() -> dict[str, Any]:
+    """Make a report with every verdict."""
+    matched = "source matched, support not verified"
+    last = "the last words that could be read were taken on the 1st of September"
+    core = "the core was imperfect before it had left the yard"
+    rows = [
+        citation(1, 0, "quoted", f"The cable carried its first message, and “{last}”.", quote=last, source="S1", at=("S1", 1)),
+        citation(2, 1, "quoted", f"The inquiry was blunt: “{core}”.", quote=core, source="S2", at=("S2", 0)),
+        citation(3, 2, "misattributed", "Induction coils then worked at “some 2,000 volts”.", quote="some 2,000 volts", source="S1", found_in="S2", at=("S2", 1)),
+        citation(4, 3, matched, "Operators at Valentia had already turned to Thomson's galvanometer, which needed far less.", source="S4", at=("S4", 0)),
+        citation(5, 4, "not found", "That the company's electrician “was warned in writing in July” could not be confirmed.", quote="was warned in writing in July", source="S5"),
+        citation(6, 5, matched, "The minutes speak of a fault near Ireland.", source="S1", at=("S1", 1)),
+        citation(7, 6, matched, "The minutes speak of a fault near Ireland.", source="S2", at=("S2", 1)),
+        citation(8, None, "uncited", "Nobody was ever paid back."),
+    ]  # fmt: skip
+    sides = [
+        {"source": "S1", "place": "p. 41", "passage": 1, "text": "The electrician reports a fault within three hundred miles of the Irish shore."},
+        {"source": "S2", "place": "p. 219", "passage": 1, "text": "The defect cannot be assigned to one place; it was general."},
+    ]  # fmt: skip
+    conflict = {"about": ["fault", "place"], "why": "a negation", "sides": sides}
+    counts = {"quoted": 2, "misattributed": 1, "not found": 1, matched: 3, "uncited": 1}
+    return {
+        "text": CHECKED,
+        "citations": rows,
+        "conflicts": [conflict],
+        "counts": counts,
+        "removed": 1,
     }
-    for event in news["events"]:
-        if event["kind"] == "interrupt_opened":
-            event["data"]["request"] = request
-    (STATES / "plan.json").write_text(json.dumps(news, indent=1) + "\n")
+
+
+def research(open_session: Callable[..., Session]) -> None:
+    """Play a report with every verdict, of which no agent would make all at once."""
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    class State(MessagesState):
+        sources: dict[str, Any]
+        report: dict[str, Any]
+
+    def write(state: State) -> dict[str, Any]:
+        said = AIMessage(CHECKED, id="report")
+        return {
+            "sources": sources(),
+            "report": {**checked(), "message": "report"},
+            "messages": [said],
+        }
+
+    graph = StateGraph(State).add_node("write", write).add_edge(START, "write").compile()
+    session = open_session(graph, thread="research")
+    ask(session, QUESTION + " Start with the company papers.")
+
+    def entitle(news: Any) -> None:
+        news["facts"]["title"] = "Why the 1858 cable failed"
+
+    save("research", session, entitle)
+
+
+STEPS = [
+    ("Find every account of the failure in the company papers", "search_knowledge", "fault, current, silence", []),
+    ("Read what the inquiry says about voltage and about the core", "read_file", "inquiry-1861.pdf", []),
+    ("Look for later measurements of the core", "search_web", "1858 cable core measurement", ["1"]),
+]  # fmt: skip
+
+
+def plan_approval() -> None:
+    """Make a plan that has passed its audit, and one that has not."""
+    steps = [
+        {"id": str(number), "title": title, "tool": tool, "input": given, "rationale": "It may say why.", "depends_on": before}
+        for number, (title, tool, given, before) in enumerate(STEPS, start=1)
+    ]  # fmt: skip
+    fine = [
+        {"name": "Data access", "status": "ok", "note": "Workspace and knowledge base"},
+        {"name": "External requests", "status": "warn", "note": "Step 3 sends words of the question to a search engine"},
+        {"name": "Tools", "status": "ok", "note": "3 used, all allowed"},
+        {"name": "Content", "status": "ok", "note": "Nothing flagged"},
+    ]  # fmt: skip
+    passed = {"passed": True, "summary": "The plan keeps to the policy's 9 rules. The model approves it.", "policy": "./POLICY.md", "checks": fine, "remarks": []}  # fmt: skip
+    refused = {
+        **passed,
+        "passed": False,
+        "summary": "The plan breaks the policy's rules.",
+        "checks": [fine[0], {**fine[1], "status": "bad", "note": "Step 3 would ask a search engine"}, {**fine[2], "status": "bad", "note": "search_web is not allowed"}, fine[3]],
+        "remarks": ["Step 3 uses search_web, which the policy does not allow.", "Step 3 sends “1858 cable core” to a search engine; the policy allows no external requests."],
+    }  # fmt: skip
+    for name, audit, refusals in (("plan", passed, 1), ("plan-refused", refused, 5)):
+        news = json.loads((STATES / "clarification.json").read_text())
+        request = {"type": "plan_approval", "plan": {"question": QUESTION, "steps": steps}, "audit": audit, "refusals": refusals}  # fmt: skip
+        for event in news["events"]:
+            if event["kind"] == "interrupt_opened":
+                event["data"]["request"] = request
+        (STATES / f"{name}.json").write_text(json.dumps(news, indent=1) + "\n")
 
 
 def threads() -> None:

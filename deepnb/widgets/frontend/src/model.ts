@@ -28,6 +28,8 @@ export interface TextStep extends Base {
   readonly state: "whole" | "writing" | "cut";
   /** While it is written: to ask for `text` each time would cost more and more. */
   readonly pieces?: Pieces;
+  /** What came of checking it, if it is a report. */
+  readonly report?: Report;
 }
 
 /** What a model thought aloud before it wrote `id`; folded. */
@@ -167,4 +169,71 @@ export interface TraceRow {
 export interface UsageRow extends Usage {
   readonly agent: string;
   readonly model: string;
+}
+
+export interface Passage {
+  /** As it was read: offsets count its characters, so nothing may be spelled out in it yet. */
+  readonly text: string;
+  readonly place: string;
+}
+
+/** Something that was read, under the id that a report cites. */
+export interface Source {
+  readonly id: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly location: string;
+  readonly read: number | null;
+  readonly passages: readonly Passage[];
+}
+
+export type Verdict = "quoted" | "paraphrase" | "misattributed" | "missing" | "uncited";
+
+/** One claim of a report. `at` is where its words, or the nearest ones, were found. */
+export interface Citation {
+  readonly id: string;
+  readonly run: string;
+  readonly claim: string;
+  readonly quote: string;
+  readonly source: string;
+  readonly place: string;
+  readonly verdict: Verdict;
+  readonly foundIn: string;
+  readonly at: Place | null;
+  /** Number of its mark in the report, from 0; null if it has none. */
+  readonly mark: number | null;
+}
+
+/** A passage of a source, and if they are known the characters in it. */
+export interface Place {
+  readonly source: string;
+  readonly passage: number;
+  readonly span: readonly [start: number, end: number] | null;
+}
+
+export interface Side {
+  readonly at: Place;
+  readonly place: string;
+  readonly text: string;
+}
+
+/** Two passages that may not agree. */
+export interface Conflict {
+  readonly about: readonly string[];
+  readonly why: string;
+  readonly sides: readonly Side[];
+}
+
+/** A claim that a person has checked: when, and what they have noted. */
+export interface Settled {
+  readonly time: number;
+  readonly note: string;
+}
+
+/** A report after its check; `removed` counts the marks that led to no source. */
+export interface Report {
+  readonly citations: readonly Citation[];
+  readonly conflicts: readonly Conflict[];
+  readonly removed: number;
+  readonly settled: ReadonlyMap<string, Settled>;
 }

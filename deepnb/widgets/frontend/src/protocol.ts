@@ -19,6 +19,7 @@ export interface Wire {
     | Resend
     | Fork
     | EditTodos
+    | Settle
     | SetModel
     | Threads
     | OpenThread
@@ -174,6 +175,18 @@ export interface WireTodo {
   status: "pending" | "in_progress" | "completed";
 }
 /**
+ * Says that the person has checked a claim of a run's report themselves.
+ */
+export interface Settle {
+  id: string;
+  view: string;
+  thread: string;
+  type: "settle";
+  run: string;
+  citation: string;
+  note: string;
+}
+/**
  * Has another model answer from now on.
  */
 export interface SetModel {
@@ -292,6 +305,9 @@ export interface WireEvent {
     | "node"
     | "todos"
     | "file"
+    | "source"
+    | "report"
+    | "settled"
     | "subagent_started"
     | "subagent_ended"
     | "interrupt_opened"

@@ -1,11 +1,12 @@
 /** The conversation, made of events; the same events make the same conversation in every view. */
 
-import type { Plan, QuestionStep, Step, TraceRow, Turn, Usage, UsageRow } from "./model";
+import type { Plan, QuestionStep, Report, Source, Step, TraceRow, Turn, Usage, UsageRow } from "./model";
 import { legible } from "./parts/legible";
 import type { Facts, News, WireEvent } from "./protocol";
 import { Draft, NO_USAGE, plus } from "./store/draft";
 import { raw, text } from "./store/fields";
 import { nextPlan } from "./store/plan";
+import { readSource, reportsIn } from "./store/research";
 import { Trace } from "./store/trace";
 
 export interface Store {
@@ -17,6 +18,9 @@ export interface Store {
   /** The open questions, the oldest first. */
   readonly open: readonly QuestionStep[];
   readonly plan: Plan | null;
+  /** What was read, by id, in the order in which it was. */
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly reports: readonly Report[];
   readonly trace: readonly TraceRow[];
   readonly usage: Usage;
   readonly usageRows: readonly UsageRow[];
@@ -42,6 +46,7 @@ export class Conversation implements Store {
   last = 0;
   facts: Facts | null = null;
   plan: Plan | null = null;
+  sources: ReadonlyMap<string, Source> = new Map();
   usage = NO_USAGE;
 
   private readonly drafts = new Map<string, Draft>();
@@ -53,6 +58,7 @@ export class Conversation implements Store {
   private readonly listeners = new Set<() => void>();
   private madeTurns: readonly Turn[] | null = null;
   private madeOpen: readonly QuestionStep[] = [];
+  private madeReports: readonly Report[] = [];
   private madeRows: readonly UsageRow[] | null = null;
   private frame = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
@@ -69,9 +75,14 @@ export class Conversation implements Store {
   get open(): readonly QuestionStep[] {
     const turn = this.drafts.get(this.current)?.turn();
     const found = turn?.status === "waiting" ? questions(turn.steps) : [];
-    const same = found.length === this.madeOpen.length && found.every((step, n) => step === this.madeOpen[n]);
-    if (!same) this.madeOpen = found;
+    if (!same(found, this.madeOpen)) this.madeOpen = found;
     return this.madeOpen;
+  }
+
+  get reports(): readonly Report[] {
+    const found = reportsIn(this.turns);
+    if (!same(found, this.madeReports)) this.madeReports = found;
+    return this.madeReports;
   }
 
   get trace(): readonly TraceRow[] {
@@ -131,6 +142,8 @@ export class Conversation implements Store {
     if (event.kind === "queued") this.queue(event);
     else if (event.kind === "run_started") this.start(event);
     else if (event.kind === "run_ended" && event.data.withdrawn) this.takeBack(event.run ?? "");
+    else if (event.kind === "source") this.sources = new Map(this.sources).set(raw(event, "id"), readSource(event));
+    else if (event.kind === "settled") this.drafts.get(event.run ?? "")?.read(event);
     // What happens between runs stands behind the last of them.
     else this.draft(event.run || this.current, event).read(event);
     if (event.kind === "todos") this.plan = nextPlan(this.plan, event);
@@ -213,4 +226,8 @@ function questions(steps: readonly Step[]): QuestionStep[] {
     if (step.type === "subagent") return questions(step.steps);
     return step.type === "question" && !step.by ? [step] : [];
   });
+}
+
+function same(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, place) => each === other[place]);
 }

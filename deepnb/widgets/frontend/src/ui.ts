@@ -1,6 +1,8 @@
 /** How one view stands: what is open beside the chat, and what was typed. Never leaves the page. */
 
-export type Tab = "chat" | "plan" | "trace" | "usage";
+import type { Place } from "./model";
+
+export type Tab = "chat" | "plan" | "trace" | "sources" | "usage";
 
 export class Ui {
   tab: Tab = "chat";
@@ -8,6 +10,8 @@ export class Ui {
   history = false;
   /** Whether a tab is shown beside the chat rather than instead of it. */
   split = true;
+  /** What is shown of the sources, once somebody has chosen. */
+  source: Place | null = null;
   /** What is in the input. */
   draft = "";
   /** Grows when a click has led to the input, which then takes the focus. */
@@ -26,7 +30,7 @@ export class Ui {
     return () => this.listeners.delete(callback);
   }
 
-  set(change: Partial<Pick<Ui, "tab" | "history" | "split" | "draft" | "focus" | "announcement">>): void {
+  set(change: Partial<Pick<Ui, "tab" | "history" | "split" | "source" | "draft" | "focus" | "announcement">>): void {
     Object.assign(this, change);
     for (const listener of this.listeners) listener();
   }

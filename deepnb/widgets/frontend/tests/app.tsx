@@ -42,6 +42,8 @@ export function panel(shown: Shown = {}) {
     turns: [],
     open: [],
     plan: null,
+    sources: new Map(),
+    reports: [],
     trace: [],
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, cost: 0 },
     usageRows: [],

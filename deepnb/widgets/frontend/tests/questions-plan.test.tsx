@@ -150,3 +150,15 @@ test("an audit whose verdict cannot be read has not passed", () => {
   expect(root.querySelector(".dn-audit")?.textContent).toContain("refused");
   expect(open({ audit: null }).root.querySelector(".dn-audit")).toBeNull();
 });
+
+test("a plan that the audit has refused says so, why, and how often", async () => {
+  const refused = { ...AUDIT, passed: false, summary: "The plan breaks the policy's rules.", remarks: ["Step 3 uses search_web.", "<b>No</b>"] };
+  const { root, find, click, answer } = open({ audit: refused, refusals: 5 });
+  expect(find(".dn-ask-title").textContent).toBe("Approve this plan against its audit?");
+  expect(root.querySelector(".dn-tag")?.textContent).toBe("Audit: not passed, 2 reasons");
+  expect(root.textContent).toContain("5 drafts refused, now you decide");
+  expect([...find("[aria-label=Reasons]").children].map((each) => each.textContent)).toEqual(refused.remarks);
+  await click(find(".dn-btn-solid", "Approve all the same"));
+  expect(answer()).toEqual({ approved: true });
+  expect(open({ refusals: 1 }).root.textContent).toContain("1 earlier draft refused");
+});

@@ -8,6 +8,7 @@ import { counted, took } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { memo } from "../parts/memo";
 import { QuestionCard } from "../questions/QuestionCard";
+import { Report } from "../research/Report";
 import { Asked } from "./Asked";
 import { Ending } from "./Ending";
 import { Notice } from "./Notice";
@@ -75,7 +76,7 @@ function PartView({ part, folded, seconds }: PartViewProps) {
     case "text":
       return (
         <>
-          <Markdown step={part.step} />
+          {part.step.report ? <Report step={part.step} report={part.step.report} /> : <Markdown step={part.step} />}
           {part.step.state === "cut" && <p class="dn-small dn-faint">Cut off here.</p>}
         </>
       );

@@ -7,20 +7,23 @@ import type { TextStep, ThoughtStep } from "../model";
 import { memo } from "../parts/memo";
 import { useDrawn } from "../parts/useDrawn";
 import { Blocks, steady, type Split } from "./blocks";
+import { masked, type MakeChip } from "./marks";
 import { render } from "./render";
 
 interface MarkdownProps {
   /** What is written; `pieces` as long as there is more to come. */
   step: Pick<TextStep | ThoughtStep, "type" | "seq" | "text" | "state" | "pieces">;
+  /** Of a report: what its marks become. */
+  makeChip?: MakeChip | undefined;
 }
 
-export function Markdown({ step }: MarkdownProps) {
+export function Markdown({ step, makeChip }: MarkdownProps) {
   const { ui, store } = useApp();
   const [, again] = useReducer((count: number) => count + 1, 0);
   // Not by the message's id: a graph may give one that the reader has allowed something for.
   const place = `${step.type} ${step.seq} ${store.facts?.thread}`;
   const images = ui.imagesAllowed.has(place);
-  const { pages, tail, links } = useSplit(step);
+  const { pages, tail, links } = useSplit(step, makeChip !== undefined);
   const load = (event: MouseEvent) => {
     if (!(event.target as Element).closest("[data-load]")) return;
     ui.imagesAllowed.add(place);
@@ -28,7 +31,7 @@ export function Markdown({ step }: MarkdownProps) {
   };
   return (
     <div class="dn-prose" data-writing={step.state === "writing" || undefined} onClick={load}>
-      {pages.map((blocks, index) => <Page key={index} blocks={blocks} links={links} images={images} />)}
+      {pages.map((blocks, index) => <Page key={index} {...{ blocks, links, images, makeChip }} />)}
       {tail && <Block key="tail" source={steady(tail) + links} images={images} whole={false} />}
     </div>
   );
@@ -38,23 +41,29 @@ interface PageProps {
   blocks: readonly string[];
   links: string;
   images: boolean;
+  makeChip: MakeChip | undefined;
 }
 
-const Page = memo(function Page({ blocks, links, images }: PageProps) {
-  return <div class="dn-page" data-far={useDrawn()}>{blocks.map((source, index) => <Block key={index} source={source + links} images={images} whole />)}</div>;
+const Page = memo(function Page({ blocks, links, images, makeChip }: PageProps) {
+  return (
+    <div class="dn-page" data-far={useDrawn()}>
+      {blocks.map((source, index) => <Block key={index} source={source + links} {...{ images, makeChip }} whole />)}
+    </div>
+  );
 });
 
 interface BlockProps {
   source: string;
   images: boolean;
   whole: boolean;
+  makeChip?: MakeChip | undefined;
 }
 
-const Block = memo(function Block({ source, images, whole }: BlockProps) {
+const Block = memo(function Block({ source, images, whole, makeChip }: BlockProps) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    element.current!.replaceChildren(render(source, { images, whole }));
-  }, [source, images, whole]);
+    element.current!.replaceChildren(render(source, { images, whole, makeChip }));
+  }, [source, images, whole, makeChip]);
   return <div ref={element} class="dn-block" dir="auto" />;
 });
 
@@ -67,7 +76,7 @@ const PACE = 33;
  * All of a block is drawn again when it grows. So that one which never ends costs no more per word
  * than others, it is drawn the more seldom the longer it is.
  */
-function useSplit(step: MarkdownProps["step"]): Split {
+function useSplit(step: MarkdownProps["step"], hasMarks: boolean): Split {
   const [blocks] = useState(() => new Blocks());
   const drawn = useRef<{ split: Split; step: object; at: number } | null>(null);
   const [, again] = useReducer((count: number) => count + 1, 0);
@@ -81,7 +90,7 @@ function useSplit(step: MarkdownProps["step"]): Split {
     return () => clearTimeout(timer);
   });
   if (before && (wait > 0 || before.step === step)) return before.split;
-  const split = pieces ? blocks.grow(pieces) : blocks.whole(step.text);
+  const split = pieces ? blocks.grow(pieces) : blocks.whole(hasMarks ? masked(step.text) : step.text);
   drawn.current = { split, step, at: performance.now() };
   return split;
 }

@@ -2,6 +2,7 @@
 
 import { Lexer, Marked, Renderer, Tokenizer, type Tokens, type TokenizerAndRendererExtension } from "marked";
 
+import { unmasked } from "./mask";
 import { mathML } from "./math";
 
 /** HTML that does nothing but set text; all other is shown as it was written. */
@@ -48,7 +49,7 @@ function math(type: string, forms: RegExp[], text: string, isDisplay: (raw: stri
 
 function mathml({ text, display, raw }: Math): string {
   try {
-    return mathML(text, display);
+    return mathML(unmasked(text), display);
   } catch {
     return `<code>${escaped(raw.trim())}</code>`;
   }

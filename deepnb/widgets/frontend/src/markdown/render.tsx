@@ -6,6 +6,8 @@ import { render as draw } from "preact";
 import { CopyButton } from "../parts/CopyButton";
 import { tokens as thousands } from "../parts/format";
 import { legible } from "../parts/legible";
+import { placeChips, type MakeChip } from "./marks";
+import { hasMask, unmasked } from "./mask";
 import { escaped, toHtml } from "./parser";
 
 const TEXT = "p br strong em del b i u s mark sub sup kbd code pre blockquote ul ol li hr a img h1 h2 h3 h4 h5 h6 table thead tbody tr th td";
@@ -30,6 +32,8 @@ export interface Rendering {
   images: boolean;
   /** Whether nothing more comes, so that it gets its buttons. */
   whole: boolean;
+  /** Of a report, whose marks are masked. */
+  makeChip?: MakeChip | undefined;
 }
 
 export function render(markdown: string, rendering: Rendering): DocumentFragment {
@@ -48,13 +52,15 @@ function nodes(text: string, rendering: Rendering, allRows: boolean): DocumentFr
     finishTable(table, wholeTable);
   });
   made.querySelectorAll("pre").forEach((code) => finishCode(code, rendering.whole));
+  if (rendering.makeChip) placeChips(made, rendering.makeChip);
   made.querySelectorAll('math[display="block"]').forEach((math) => math.parentElement?.classList.add("dn-math"));
   return made;
 }
 
 function html(text: string, allRows: boolean): string {
   try {
-    return toHtml(text, allRows);
+    const made = toHtml(text, allRows);
+    return hasMask(made) ? made.replace(/<[^>]*>/g, unmasked) : made; // none in an address, or an image's name
   } catch {
     return `<pre>${escaped(text)}</pre>`; // nested to do harm
   }

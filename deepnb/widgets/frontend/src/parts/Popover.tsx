@@ -18,12 +18,14 @@ export interface PopoverProps {
   /** A menu's items are walked with the arrow keys. */
   kind?: "menu" | "dialog";
   align?: "start" | "end";
+  /** For what is read, rather than chosen. */
+  wide?: boolean;
   disabled?: boolean;
   children: (close: () => void) => ComponentChildren;
 }
 
 export function Popover(props: PopoverProps) {
-  const { title, label, button, kind = "dialog", align = "start", disabled = false } = props;
+  const { title, label, button, kind = "dialog", align = "start", wide = false, disabled = false } = props;
   const [home, setHome] = useState<Element | null>(null);
   const anchor = useRef<HTMLButtonElement>(null);
   const close = () => {
@@ -50,7 +52,7 @@ export function Popover(props: PopoverProps) {
         createPortal(
           <Opened
             anchor={anchor.current!}
-            {...{ title, kind, align }}
+            {...{ title, kind, align, wide }}
             onClose={() => setHome(null)}
           >
             {props.children(close)}
@@ -66,11 +68,12 @@ interface OpenedProps {
   title: string;
   kind: "menu" | "dialog";
   align: "start" | "end";
+  wide: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-function Opened({ anchor, title, kind, align, onClose, children }: OpenedProps) {
+export function Opened({ anchor, title, kind, align, wide, onClose, children }: OpenedProps) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const popover = element.current!;
@@ -86,6 +89,7 @@ function Opened({ anchor, title, kind, align, onClose, children }: OpenedProps) 
     addEventListener("resize", follow);
     return () => {
       clearTimeout(own);
+      anchor.popoverTargetElement = null;
       observer.disconnect();
       removeEventListener("scroll", follow, { capture: true });
       removeEventListener("resize", follow);
@@ -95,6 +99,7 @@ function Opened({ anchor, title, kind, align, onClose, children }: OpenedProps) 
     <div
       ref={element}
       class="dn-pop"
+      data-wide={wide || undefined}
       popover="auto"
       role={kind}
       aria-label={title}

@@ -39,6 +39,7 @@ export function PlanApproval({ step, asked }: { step: QuestionStep; asked: PlanQ
   const edits = countEdits(draft, asked.steps);
   const problem = planProblem(draft);
   const kept = keptSteps(draft);
+  const isRefused = asked.audit?.passed === false;
 
   const move = (id: string, to: number) => {
     const next = moveStep(draft, id, to);
@@ -64,11 +65,11 @@ export function PlanApproval({ step, asked }: { step: QuestionStep; asked: PlanQ
     answer.send(reason.trim() ? { approved: false, reason: reason.trim() } : { approved: false });
 
   return (
-    <Card step={step} icon="list" title="Approve this plan?">
+    <Card step={step} icon="list" title={isRefused ? "Approve this plan against its audit?" : "Approve this plan?"}>
       <div ref={root}>
         <div class="dn-ask-body">
           {asked.question && <p class="dn-ask-q">{legible(asked.question)}</p>}
-          {asked.audit && <AuditStrip audit={asked.audit} />}
+          {asked.audit && <AuditStrip audit={asked.audit} refusals={asked.refusals} />}
           <ol class="dn-plan" aria-label="Steps of the plan" {...dragging.list}>
             {draft.steps.map((each, at) => (
               <PlanStepRow
@@ -130,7 +131,7 @@ export function PlanApproval({ step, asked }: { step: QuestionStep; asked: PlanQ
               busy={answer.state === "sending"}
               onClick={approve}
             >
-              {edits ? `Approve with ${counted(edits, "edit")}` : "Approve"}
+              {edits ? `Approve with ${counted(edits, "edit")}` : isRefused ? "Approve all the same" : "Approve"}
             </Button>
             <Button name="reject" icon="x" locked={answer.locked} onClick={() => openRejecting(true)}>
               Reject…

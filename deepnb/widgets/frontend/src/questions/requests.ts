@@ -59,6 +59,8 @@ export interface PlanQuestion {
   readonly steps: readonly PlanStep[];
   readonly tools: readonly string[];
   readonly audit: Audit | null;
+  /** How many drafts the audit has refused. */
+  readonly refusals: number;
 }
 export interface BudgetQuestion {
   readonly kind: "budget";
@@ -179,6 +181,7 @@ const READERS: Record<string, (asked: JsonObject) => Asked | null> = {
       steps,
       tools: [...new Set(tools)],
       audit: asked.audit ? readAudit(objectOf(asked.audit)) : null,
+      refusals: Number(asked.refusals) || 0,
     };
   },
   budget_exhausted: (asked) => {

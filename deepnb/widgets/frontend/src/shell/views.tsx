@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 
 import { shortCost } from "../parts/format";
 import { Plan } from "../tabs/Plan";
+import { Sources } from "../tabs/Sources";
 import { Trace } from "../tabs/Trace";
 import { Usage } from "../tabs/Usage";
 import type { Store } from "../store";
@@ -36,6 +37,14 @@ export const VIEWS: readonly View[] = [
     beside: false,
     count: () => "",
     isThere: () => true,
+  },
+  {
+    id: "sources",
+    name: "Sources",
+    Room: Sources,
+    beside: false,
+    count: ({ sources }) => String(sources.size),
+    isThere: ({ sources }) => sources.size > 0,
   },
   {
     id: "usage",

@@ -1,10 +1,11 @@
 /** A turn that is being read, event by event; what is not in order is put right. */
 
-import type { CallState, RunStatus, Step, TextStep, ThoughtStep, ToolStep, Turn, Usage } from "../model";
+import type { CallState, Report, RunStatus, Step, TextStep, ThoughtStep, ToolStep, Turn, Usage } from "../model";
 import { legible } from "../parts/legible";
 import type { WireEvent } from "../protocol";
 import { number, object, raw, text } from "./fields";
 import { callKey, Outline } from "./outline";
+import { readReport } from "./research";
 import { grown, settled } from "./writing";
 
 export const NO_USAGE: Usage = { calls: 0, tokensIn: 0, tokensOut: 0, cost: 0 };
@@ -23,6 +24,7 @@ export function plus(usage: Usage, event: WireEvent): Usage {
 
 export class Draft {
   private readonly steps = new Outline();
+  private readonly reports = new Map<string, Report>(); // by the place of their message
   private readonly open = new Set<string>(); // questions that nobody has answered
   private end: RunStatus | null;
   private why = "";
@@ -103,9 +105,12 @@ export class Draft {
     token: (event) => this.token(event),
     reasoning: (event) => this.reasoning(event),
     message: (event) => this.message(event),
+    node: (event) => this.node(event),
     tool_call: (event) => this.toolCall(event),
     tool_result: (event) => this.toolResult(event),
     file: (event) => this.file(event),
+    report: (event) => this.report(event),
+    settled: (event) => this.settle(event),
     subagent_started: (event) => this.subagentStarted(event),
     subagent_ended: (event) => this.subagentEnded(event),
     interrupt_opened: (event) => this.interruptOpened(event),
@@ -162,10 +167,25 @@ export class Draft {
     const known = this.steps.get(key);
     if (known && raw(event, "id")) this.steps.put(key, { ...said, seq: known.seq, time: known.time });
     else this.steps.add(event, said, key);
+    this.attach(key);
     const reasoning = raw(event, "reasoning");
     const thoughts = this.steps.get(`thought ${id}`);
     if (reasoning && thoughts?.type === "thought") this.steps.put(`thought ${id}`, settled(thoughts, { text: reasoning }));
     else if (reasoning) this.steps.add(event, thought(event, reasoning, "whole"), `thought ${id}`, key);
+  }
+
+  /** What a node says of its reasoning, in place of what it has drafted. */
+  private node(event: WireEvent): void {
+    let said = event.data.aside ? "" : text(event, "text");
+    for (const draft of Array.isArray(event.data.drafts) ? event.data.drafts : []) {
+      const key = `thought ${event.call ?? ""} ${draft}`;
+      const known = this.steps.get(key);
+      if (known?.type !== "thought") continue;
+      this.writing.delete(key);
+      this.steps.put(key, settled(known, { text: said, state: "whole", seconds: event.time - known.time }));
+      said = "";
+    }
+    if (said) this.steps.add(event, thought(event, said, "whole"));
   }
 
   /** A person's message: the question itself, or a remark. */
@@ -199,6 +219,28 @@ export class Draft {
     if (known?.type === "subagent") this.steps.put(key, { ...known, result });
     if (known?.type !== "tool") return;
     this.steps.put(key, { ...known, state: state(event), result, seconds: number(event, "seconds") });
+  }
+
+  /** What was checked is a message, which may be told before its check or after it. */
+  private report(event: WireEvent): void {
+    const key = `text ${event.call ?? ""} ${raw(event, "message")}`;
+    this.reports.set(key, readReport(event));
+    this.attach(key);
+  }
+
+  private attach(key: string): void {
+    const [report, known] = [this.reports.get(key), this.steps.get(key)];
+    if (report && known?.type === "text") this.steps.put(key, settled(known, { report }));
+  }
+
+  private settle(event: WireEvent): void {
+    const id = raw(event, "citation");
+    for (const [key, report] of this.reports) {
+      if (!report.citations.some((citation) => citation.id === id)) continue;
+      const all = new Map(report.settled).set(id, { time: event.time, note: text(event, "note") });
+      this.reports.set(key, { ...report, settled: all });
+      this.attach(key);
+    }
   }
 
   private file(event: WireEvent): void {

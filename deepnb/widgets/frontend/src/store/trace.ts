@@ -108,7 +108,7 @@ export class Trace {
     const wrong = text(event, "error");
     const named = { ...event, line: "" }; // how long it took has a column of its own
     const made = row(named, wrong ? "error" : "other", wrong ? "warn" : "right", this.depth(event), event.name ?? "", false);
-    this.drafts.push({ ...made, seconds, time: event.time - (seconds ?? 0), detail: wrong });
+    this.drafts.push({ ...made, seconds, time: event.time - (seconds ?? 0), detail: wrong || text(event, "text") });
     this.made = null;
   }
 

@@ -5,10 +5,11 @@ import chat from "./chat.css";
 import parts from "./parts.css";
 import preferences from "./preferences.css";
 import questions from "./questions.css";
+import research from "./research.css";
 import shell from "./shell.css";
 import states from "./states.css";
 import tabs from "./tabs.css";
 import tokens from "./tokens.css";
 import width from "./width.css";
 
-export const STYLES = [tokens, base, parts, shell, chat, questions, tabs, states, width, preferences].join("\n");
+export const STYLES = [tokens, base, parts, shell, chat, questions, tabs, research, states, width, preferences].join("\n");
