@@ -66,9 +66,12 @@ def compare(
     """How alike two statements are, and why they may contradict each other, if they may."""
     if one.text == other.text or _other_circumstances(one, other):
         return 0.0, None
+    # Of names, that both have some and not the same was seen to above: one that only one of them
+    # has, such as that of the lake which all is about, makes them no less alike.
+    names = frozenset(one.names ^ other.names)
     alike = max(
         (
-            _alike(mine.about, theirs.about, weight, _LEAST_SHARED)
+            _alike(mine.about - names, theirs.about - names, weight, _LEAST_SHARED)
             for mine, theirs in product(one.quantities, other.quantities)
             if _differ(mine, theirs, one, other)
         ),

@@ -194,6 +194,12 @@ class Statement:
         }
 
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names in it, in concepts."""
+        return frozenset(concepts(" ".join(self.circumstances["names"])))
+
+
 def concepts(text: str) -> list[str]:
     """The terms of a text, without numbers, and with a few families of words made one."""
     found = [_CONCEPTS.get(term, term) for term in terms(text) if not term[0].isdigit()]

@@ -47,3 +47,19 @@ def test_a_negation_is_a_conflict_and_a_source_has_none_with_itself():
 def test_many_sentences_that_share_everyday_words_are_not_all_compared():
     texts = [" ".join(f"The lake has {n + m} fish in it." for m in range(300)) for n in range(10)]
     assert conflicts(register({}, [reading(f"{n}", t) for n, t in enumerate(texts)], 0.0)) == []
+
+
+def test_a_name_that_only_one_of_them_has_makes_them_no_less_alike():
+    report = (
+        "Total phosphorus, as the mean of June to August over both stations, fell from 84 µg/l in "
+        "2019 to 52 µg/l in 2023. That is a reduction of 38 %."
+    )
+    release = "Phosphorus in Lake Ansel has fallen by 62 %, the town of Ansel announced today."
+    texts = {"report.md": report, "release.md": release}
+    readings = [
+        {"kind": "file", "title": name, "location": name, "passages": [{"text": text, "place": ""}]}
+        for name, text in texts.items()
+    ]
+    [found] = conflicts(register({}, readings, 0.0))
+    assert found["why"] == "a differing number"
+    assert "phosphorus" in [word.lower() for word in found["about"]]
