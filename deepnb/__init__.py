@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         testing,
     )
     from deepnb.agents.deep import create_deep_agent
+    from deepnb.agents.mcp import mcp_tools
+    from deepnb.knowledge import Knowledge, Note
     from deepnb.middleware.budget import Budget
     from deepnb.notebook.doctor import doctor
     from deepnb.notebook.magics import load_ipython_extension
@@ -34,6 +36,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Budget",
+    "Knowledge",
+    "Note",
     "Session",
     "__version__",
     "agents",
@@ -46,6 +50,7 @@ __all__ = [
     "frames",
     "interrupts",
     "load_ipython_extension",
+    "mcp_tools",
     "middleware",
     "models",
     "samples",
@@ -57,6 +62,8 @@ __getattr__ = lazy(
     __name__,
     {
         "Budget": "middleware.budget",
+        "Knowledge": "knowledge",
+        "Note": "knowledge",
         "Session": "session.session",
         "agents": "agents",
         "create_deep_agent": "agents.deep",
@@ -68,6 +75,7 @@ __getattr__ = lazy(
         "forget": "session.listing",
         "interrupts": "interrupts",
         "load_ipython_extension": "notebook.magics",
+        "mcp_tools": "agents.mcp",
         "middleware": "middleware",
         "models": "models",
         "samples": "samples",

@@ -11,6 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -58,13 +59,17 @@ def terms(text: str) -> list[str]:
     find each other; a number keeps its decimals. Where a script has no spaces, every two
     neighbouring characters count as a word, so that a text is found by any piece of it.
     """
-    found: list[str] = []
-    for written in words(text):
-        word = _POSSESSIVE.sub("", written)
-        parts = [part for part in _JOINT.split(word) if _means_something(part)]
-        # "what's" and "don't" are made of nothing that means something, and so mean nothing.
-        found += [word, *parts] if parts and parts != [word] else parts
-    return [stem(term) for word in found for term in _pairs(word)]
+    return [term for word in words(text) for term in word_terms(word)]
+
+
+@lru_cache(maxsize=1 << 15)  # most words of a text have been seen before
+def word_terms(written: str) -> tuple[str, ...]:
+    """The terms of one word, as `words` gives it."""
+    word = _POSSESSIVE.sub("", written)
+    parts = [part for part in _JOINT.split(word) if _means_something(part)]
+    # "what's" and "don't" are made of nothing that means something, and so mean nothing.
+    found = [word, *parts] if parts and parts != [word] else parts
+    return tuple(stem(term) for each in found for term in _pairs(each))
 
 
 def _means_something(word: str) -> bool:
@@ -92,6 +97,8 @@ def words(text: str) -> list[str]:
     """Every word of a text as written, but normalised (NFKC) and without case."""
     normal = unicodedata.normalize("NFKC", text).casefold()
     found = _WORD.findall(normal)
+    if not unspaced(normal):
+        return [word[:_LONGEST_WORD] for word in found]
     return [word if unspaced(word) else word[:_LONGEST_WORD] for word in found]
 
 

@@ -153,9 +153,20 @@ class TestObjections:
             *("read_file", "search_knowledge", "search_knowledge", "web_search", "fetch_page")
         ]
 
-    def test_a_step_that_is_named_is_dropped_and_the_others_keep_their_ids(self):
-        made = self.steps("Step 3 is rude.", "Steps 1 and 2: no.")
-        assert [step["id"] for step in made] == ["4", "5"]
+    def test_a_step_that_is_named_is_dropped(self):
+        made = self.steps("Steps 1 and 2: no.")
+        assert tools(made) == ["search_knowledge", "web_search", "fetch_page"]
+        assert [step["id"] for step in made] == ["1", "2", "3"]
+        assert (made[2]["input"], made[2]["depends_on"]) == ("2", ["2"])
+
+    def test_each_reason_is_about_the_plan_that_was_shown(self):
+        made = self.steps("Step 1 is rude.", "Step 1 is rude, too.")
+        assert tools(made) == ["search_knowledge", "web_search", "fetch_page"]
+
+    def test_an_audit_gives_a_reason_for_each_step_of_one_plan(self):
+        allow = "Its owner can write '- allow web_search' under 'Allowed tools'."
+        made = self.steps("Step 1: The policy denies it.", f"Step 4: Not allowed. {allow}")
+        assert tools(made) == ["search_knowledge", "search_knowledge"]
 
     def test_what_waits_for_a_dropped_step_goes_with_it(self):
         assert "fetch_page" not in tools(self.steps("Step 4 asks a search engine for names."))

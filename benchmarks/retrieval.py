@@ -1,0 +1,144 @@
+"""How well a search finds what is relevant: nDCG@10 and recall@10, by method.
+
+    python benchmarks/retrieval.py PATH [INDEX]
+
+PATH is a collection in BEIR's format: corpus.jsonl, queries.jsonl and qrels.tsv. Each text becomes
+a Markdown file that is indexed like any other, so passages are what is searched; a document is
+ranked by its best passage. With INDEX, the documents and their index are kept in that folder, and
+the next run embeds nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from deepnb.knowledge import Knowledge
+from deepnb.knowledge.embed import packaged
+from deepnb.knowledge.opening import FOLDER
+from deepnb.knowledge.search import RANK_CONSTANT, View, fused
+from deepnb.knowledge.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DEPTH = 400
+BEST = 10
+GOAL = (0.715, 0.845)
+
+
+def main() -> int:
+    """Print a line for each method; 1 if what deepnb does misses the goal."""
+    if len(sys.argv) < 2:
+        print(__doc__)
+        return 2
+    collection = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(sys.argv[2] if len(sys.argv) > 2 else scratch)
+        fill(folder, rows(collection / "corpus.jsonl"))
+        with Knowledge(folder) as kb:
+            kb.wait()
+            print(kb)
+            results = rankings(kb, folder, list(rows(collection / "queries.jsonl")))
+    relevant = judgements(collection / "qrels.tsv")
+    scores = {method: measure(found, relevant) for method, found in results.items()}
+    for method, (ndcg, recall) in scores.items():
+        print(f"{method:24} nDCG@{BEST} {ndcg:.4f}   recall@{BEST} {recall:.4f}")
+    print(f"goal: {GOAL[0]} and {GOAL[1]}")
+    return int(any(got < goal for got, goal in zip(scores["deepnb"], GOAL, strict=True)))
+
+
+def rows(path: Path) -> Iterable[dict[str, str]]:
+    """The objects of a file of JSON lines."""
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def judgements(path: Path) -> dict[str, dict[str, int]]:
+    """How relevant which document is to which query."""
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    with path.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            if int(row["score"]) > 0:
+                found[row["query-id"]][row["corpus-id"]] = int(row["score"])
+    return found
+
+
+def fill(folder: Path, corpus: Iterable[dict[str, str]]) -> None:
+    """Write each document as a file, if it is not there."""
+    folder.mkdir(exist_ok=True, parents=True)
+    for row in corpus:
+        path = folder / f"{row['_id']}.md"
+        if not path.exists():
+            path.write_text(f"# {row['title']}\n\n{row['text']}\n", encoding="utf-8")
+
+
+def rankings(
+    kb: Knowledge, folder: Path, queries: Sequence[dict[str, str]]
+) -> dict[str, dict[str, list[str]]]:
+    """For each method and query, the documents in order."""
+    store = Store(folder / FOLDER)
+    view = View(store, packaged.name)
+    names = {row: Path(name).stem for row, name in store.rows("SELECT id, location FROM document")}
+    results: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for query in queries:
+        text, key = query["text"], query["_id"]
+        found = view.rankings(text, packaged.query(text), DEPTH)
+        by_words, by_meaning = (
+            [names[document] for document in dict.fromkeys(found.owners[chunks].tolist())]
+            for chunks in (found.by_words, found.by_meaning)
+        )
+        whole = [names[document] for document in found.documents_by_words]
+        results["words of passages"][key] = by_words
+        results["words of documents"][key] = whole
+        results["meaning"][key] = by_meaning
+        results["plain fusion"][key] = fuse(whole, by_meaning)
+        hits = [names[found.owners[hit.chunk]] for hit in fused(found)]
+        results["deepnb, all ranks"][key] = list(dict.fromkeys(hits))
+        passages = kb.find(text, k=100)
+        results["deepnb"][key] = list(dict.fromkeys(Path(each.location).stem for each in passages))
+    store.close()
+    return results
+
+
+def fuse(*lists: Sequence[str]) -> list[str]:
+    """Reciprocal rank fusion of documents, for comparison."""
+    scores: dict[str, float] = defaultdict(float)
+    for ranking in lists:
+        for rank, document in enumerate(ranking, 1):
+            scores[document] += 1 / (RANK_CONSTANT + rank)
+    return sorted(scores, key=lambda document: -scores[document])
+
+
+def measure(
+    found: dict[str, list[str]], relevant: dict[str, dict[str, int]]
+) -> tuple[float, float]:
+    """NDCG and recall, averaged over the queries that have an answer."""
+    judged: list[tuple[list[str], dict[str, Any]]] = [
+        (ranking[:BEST], relevant[query]) for query, ranking in found.items() if query in relevant
+    ]
+    return (
+        mean(gain(map(grades.get, best)) / ideal(grades) for best, grades in judged),
+        mean(len(grades.keys() & set(best)) / len(grades) for best, grades in judged),
+    )
+
+
+def gain(grades: Iterable[int | None]) -> float:
+    """Discounted cumulative gain."""
+    return sum((grade or 0) / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+def ideal(grades: dict[str, int]) -> float:
+    """The gain of the best ranking there is."""
+    return gain(sorted(grades.values(), reverse=True)[:BEST])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
