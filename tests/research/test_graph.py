@@ -481,3 +481,30 @@ def test_a_budget_is_kept(research):
     answer(session, {"stop": True})
     assert len(model.calls) == 1
     assert not question_of(session).request["audit"]["passed"]
+
+
+def test_documents_that_the_policy_denies_are_not_even_named(tmp_path):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "salaries.md").write_text("# Salaries of the town\n\nThe pump is poor.\n")
+    (tmp_path / "pump.md").write_text("# The pump\n\nThe pump hums at night in June.\n")
+    policy = LOCAL.replace("knowledge base\n", "knowledge base\n- deny files `private/**`\n")
+    model = Scientist()
+    with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge, opening(tmp_path) as opened:
+        session = opened(
+            "research", model=model, knowledge=knowledge, policy=policy, respond="approve"
+        )
+        ask(session, "What does the pump do?")
+        assert "alaries" not in "".join(model.prompts("plan") + model.prompts("write"))
+        assert list(session.sources.location) == ["pump.md"]
+        assert "denies 1" in session.plan.problem[0]
+
+
+def test_a_knowledge_base_that_was_closed_leaves_an_entry(tmp_path):
+    with opening(tmp_path) as opened:
+        knowledge = deepnb.Knowledge(tmp_path, embeddings=False)
+        session = opened("research", model="offline", knowledge=knowledge, respond="approve")
+        knowledge.close()
+        run = ask(session, "What does the pump do?")
+        assert run.status == "done"
+        assert "closed" in session.state["reasoning"][0]["summary"]
+        assert "closed" in run.answer

@@ -113,3 +113,12 @@ def test_a_tool_of_an_mcp_server_is_a_source(research):
     assert list(session.plan.status) == ["ok"]
     [source] = session.sources.to_dict("records")
     assert (source["kind"], source["location"]) == ("tool", "depth")
+
+
+def test_the_number_of_requests_is_kept_side_by_side(research, web):
+    searches = [step(str(n), "web_search", f"depth {n}") for n in range(1, 4)]
+    fetches = [step(str(n + 3), "fetch_page", str(n), depends_on=[str(n)]) for n in range(1, 4)]
+    model = Scientist(thinker=plan(*searches, *fetches))
+    session = research(model, policy=POLICY.format(hosts="*", most=6))
+    assert ask(session, "How deep is the lake?").status == "done"
+    assert len(web.requests) == 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from deepnb.agents.research.asking import Asker
     from deepnb.agents.research.policy import Policy
     from deepnb.agents.research.tools import ResearchTool
-    from deepnb.knowledge import Knowledge
+    from deepnb.knowledge import Knowledge, Overview
 
 STEP_SECONDS = 60.0
 TRIES = 3
@@ -42,14 +42,25 @@ class Desk:
         tools: What a step can use, by name.
         policy: What plans are checked against.
         knowledge: What the documents hold; None if there are none.
+        requests: How many requests have left this machine, by question.
     """
 
     asker: Asker | None
     tools: dict[str, ResearchTool]
     policy: Policy
     knowledge: Knowledge | None
+    requests: dict[str, int] = field(default_factory=dict)
 
     @property
     def local_tools(self) -> list[str]:
         """Names of the tools that send nothing to other machines."""
         return [name for name, tool in self.tools.items() if not tool.leaves]
+
+    def may_read(self, location: str) -> bool:
+        """Whether the policy leaves a document of the knowledge base to be seen."""
+        return self.policy.denies_file(location) is None
+
+    def overview(self) -> list[Overview]:
+        """What the documents hold that may be seen."""
+        known = self.knowledge.overview() if self.knowledge else []
+        return [each for each in known if self.may_read(each.location)]

@@ -11,6 +11,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.types import Send
 
 from deepnb.agents.research.desk import STEP_SECONDS, TRIES
+from deepnb.agents.research.notes import FETCH
 from deepnb.agents.research.state import ResearchState, StepResult, entry
 from deepnb.agents.research.tools import Context
 from deepnb.citations.registry import register
@@ -59,39 +60,37 @@ def next_steps(state: ResearchState) -> list[Send] | Literal["synthesizer"]:
     """Send out the steps that can begin; when none is left, have the report written."""
     plan, results = _plan(state), state["results"]
     external = sum(result.get("external", 0) for result in results.values())
-    ready = [
-        Send("run_step", _errand(state, step, external + number))
-        for number, step in enumerate(_ready(plan, results))
-    ]
+    ready = [Send("run_step", _errand(state, step, external)) for step in _ready(plan, results)]
     return ready or "synthesizer"
 
 
 async def run_step(desk: Desk, errand: Errand) -> dict[str, Any]:
     """Carry out one step; whatever goes wrong is its result, and sinks no other."""
-    step = errand["step"]
-    if reason := _forbidden(desk, errand):
+    step, requests = errand["step"], _Requests(desk, errand)
+    if reason := _forbidden(desk, step, requests.before):
         result: StepResult = {"status": "refused", "error": reason}
         said = f"Not carried out: {reason}"
     else:
-        result, said = await _tried(desk, desk.tools[step["tool"]], errand)
+        result, said = await _tried(desk, errand, requests)
     return {
         "results": {step["id"]: result},
         "reasoning": entry("run_step", f"{step['title']}: {said}", aside=True),
     }
 
 
-def _forbidden(desk: Desk, errand: Errand) -> str | None:
+def _forbidden(desk: Desk, step: PlanStep, requests: int) -> str | None:
     """Say why a step may not be carried out: a plan may have been edited since it was audited."""
-    step = errand["step"]
     if step["tool"] not in desk.tools:
         return f"There is no tool {step['tool']!r}."
     tool = desk.tools[step["tool"]]
-    return desk.policy.permits(tool, step["input"], errand["external"], step["depends_on"])
+    return desk.policy.permits(tool, step["input"], requests, step["depends_on"])
 
 
-async def _tried(desk: Desk, tool: ResearchTool, errand: Errand) -> tuple[StepResult, str]:
+async def _tried(desk: Desk, errand: Errand, requests: _Requests) -> tuple[StepResult, str]:
     """Call the tool, again if that may help."""
-    requests = _Requests(desk, errand["external"])
+    tool = desk.tools[errand["step"]["tool"]]
+    if tool.leaves and tool.name != FETCH:  # which asks about each page, and counts them
+        requests.count()
     context = Context(errand["question"], errand["given"], requests.permits)
     began = time.monotonic()
     for number in range(1, TRIES + 1):
@@ -111,27 +110,43 @@ async def _tried(desk: Desk, tool: ResearchTool, errand: Errand) -> tuple[StepRe
         else:
             readings = _permitted(desk, readings, context)
             result: StepResult = {"status": "ok", "error": " ".join(context.problems)}
-            result |= {"readings": readings, "external": requests.sent or int(tool.leaves)}
+            result |= {"readings": readings, "external": requests.sent}
             return result, _found(readings, context, began)
         if final or number == TRIES:
             break
         await asyncio.sleep(_PAUSE * number)
-    external = requests.sent or int(tool.leaves)
     tries = "" if final or TRIES == 1 else f" It was tried {TRIES} times."
-    return {"status": "failed", "error": error, "external": external}, f"Failed: {error}{tries}"
+    return {
+        "status": "failed",
+        "error": error,
+        "external": requests.sent,
+    }, f"Failed: {error}{tries}"
 
 
 class _Requests:
-    """Counts the requests of a step, so that the policy's number of them is kept."""
+    """Counts what leaves this machine for a question, also in steps that run side by side."""
 
-    def __init__(self, desk: Desk, before: int) -> None:
-        self._desk, self._before, self.sent = desk, before, 0
+    def __init__(self, desk: Desk, errand: Errand) -> None:
+        self._desk, self._question = desk, errand["asked"]
+        self.sent = 0
+        desk.requests[self._question] = max(self.before, errand["external"])
+
+    @property
+    def before(self) -> int:
+        """How many there were so far."""
+        return self._desk.requests.get(self._question, 0)
 
     def permits(self, host: str) -> str | None:
         """Say why no request may be sent to a host, or None; then it counts as sent."""
-        reason = self._desk.policy.permits_host(host, self._before + self.sent)
-        self.sent += reason is None
+        reason = self._desk.policy.permits_host(host, self.before)
+        if reason is None:
+            self.count()
         return reason
+
+    def count(self) -> None:
+        """Note a request."""
+        self.sent += 1
+        self._desk.requests[self._question] = self.before + 1
 
 
 async def _call(tool: ResearchTool, given: str, context: Context) -> list[Reading]:
@@ -164,7 +179,7 @@ def _permitted(desk: Desk, readings: list[Reading], context: Context) -> list[Re
     kept = [
         reading
         for reading in readings
-        if reading["kind"] != "file" or not desk.policy.denies_file(reading["location"])
+        if reading["kind"] != "file" or desk.may_read(reading["location"])
     ]
     if denied := len(readings) - len(kept):
         context.problems.append(f"The policy denies {denied} of the documents that were found.")
@@ -231,7 +246,13 @@ def _errand(state: ResearchState, step: PlanStep, external: int) -> Errand:
     given = {
         other: _readings(state["results"][other], state["sources"]) for other in step["depends_on"]
     }
-    return {"step": step, "question": state["question"], "given": given, "external": external}
+    return {
+        "step": step,
+        "question": state["question"],
+        "asked": state["asked"],
+        "given": given,
+        "external": external,
+    }
 
 
 def _readings(result: StepResult, sources: Mapping[str, Source]) -> list[Reading]:

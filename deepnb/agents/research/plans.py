@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 6
 
-Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Input = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+# Short, for a small model that is held to a form writes until the form is full.
+Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=160)]
+Input = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
 
 
 class Step(BaseModel):

@@ -97,10 +97,11 @@ class ResearchState(TypedDict):
 
 
 class Errand(TypedDict):
-    """What a step is sent out with."""
+    """What a step is sent out with; `external` is how many requests there were before."""
 
     step: PlanStep
     question: str
+    asked: str
     given: dict[str, list[Reading]]
     external: int
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from deepnb.agents.research.asking import NoUsableReplyError
 from deepnb.agents.research.state import ResearchState, entry
 from deepnb.agents.research.thinker import remarks
 from deepnb.citations.verdicts import check
+from deepnb.errors import KnowledgeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,7 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
             said = f" The model wrote none ({error}), so it is made of quotes."
     if not text:
         sources = {identity: state["sources"][identity] for identity, _ in found}
-        documents = len(desk.knowledge.documents) if desk.knowledge else None
+        documents = await asyncio.to_thread(_number_of_documents, desk)
         text, gaps = offline.write(state["question"], plan, state["results"], sources, documents)
         if not text:
             why = "Nothing was found that answers the question, so there is no report."
@@ -45,6 +47,13 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
     number = len({identity for identity, _ in found})
     summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"
     return {"draft": text, "gaps": gaps, "reasoning": entry("synthesizer", summary)}
+
+
+def _number_of_documents(desk: Desk) -> int | None:
+    try:
+        return len(desk.knowledge.documents) if desk.knowledge else None
+    except KnowledgeError:  # it was closed meanwhile
+        return None
 
 
 def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"]:

@@ -12,6 +12,7 @@ from deepnb.agents.research.asking import NoUsableReplyError
 from deepnb.agents.research.offline import plan as plan_by_rule
 from deepnb.agents.research.plans import draft_for, to_plan
 from deepnb.agents.research.state import ResearchState, entry
+from deepnb.errors import KnowledgeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,15 +49,14 @@ def listen(state: ResearchState) -> dict[str, Any]:
 
 async def think(desk: Desk, state: ResearchState) -> dict[str, Any]:
     """Plan: by the model, or by rule where there is none or it gives nothing usable."""
-    known = await asyncio.to_thread(desk.knowledge.overview) if desk.knowledge else []
-    said = ""
+    known, said = await _known(desk)
     plan: Plan | None = None
     if desk.asker:
         try:
             plan, repairs = await _by_model(desk, state, known)
-            said = f" It took {repairs} corrections." if repairs else ""
+            said += f" It took {repairs} corrections." if repairs else ""
         except NoUsableReplyError as error:
-            said = f" The model gave no usable plan ({error}), so it was made by rule."
+            said += f" The model gave no usable plan ({error}), so it was made by rule."
     if plan is None:
         tools = desk.local_tools if desk.asker else list(desk.tools)
         plan = plan_by_rule(
@@ -75,6 +75,14 @@ async def think(desk: Desk, state: ResearchState) -> dict[str, Any]:
         "todos": todos(steps),
         "reasoning": entry("thinker", f"Planned {number}: {titles}.{again}{said}"),
     }
+
+
+async def _known(desk: Desk) -> tuple[list[Overview], str]:
+    """Give what the documents hold, or why that cannot be known."""
+    try:
+        return await asyncio.to_thread(desk.overview), ""
+    except KnowledgeError as error:
+        return [], f" The documents could not be looked into: {error}"
 
 
 async def _by_model(
