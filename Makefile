@@ -40,12 +40,14 @@ browser: $(VENV)/dev kernels chromium ## the panel in a real JupyterLab, on the 
 notebooks: $(VENV)/dev ## runs every notebook in a real kernel and compares what it prints
 	$(BIN)/python -m pytest --nbval notebooks
 
-bench: $(VENV)/dev kernels chromium ## ratios to peers in the same run; not part of the tests
+bench: $(VENV)/dev kernels chromium ## ratios to peers in the same run; with SCIFACT=path, retrieval too
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/session.py
 	$(BIN)/python benchmarks/panel.py
+	$(BIN)/python benchmarks/ingest.py
+	$(if $(SCIFACT),$(BIN)/python benchmarks/retrieval.py $(SCIFACT))
 
 protocol: $(VENV)/dev $(PANEL)/node_modules ## the browser's types, from the kernel's
 	$(BIN)/python -c 'import json; from deepnb.widgets.protocol import schema; print(json.dumps(schema()))' \

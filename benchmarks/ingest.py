@@ -191,7 +191,8 @@ class Instant(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One for each text."""
-        return vectors(np.random.default_rng(len(texts)), len(texts)).tolist()
+        made: list[list[float]] = vectors(np.random.default_rng(len(texts)), len(texts)).tolist()
+        return made
 
     def embed_query(self, text: str) -> list[float]:
         """One."""

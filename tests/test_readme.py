@@ -21,8 +21,11 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     assert "Create /workspace/pump.md" in printed
     assert "waiting for approval of write_file" in printed
     assert "I have looked." in printed
+    assert re.search(r"<Report .* \d+ quoted", printed)
+    assert re.search(r"S\d +lines \S+ +quoted", printed)
     assert (tmp_path / "lake" / "pump.md").exists()
     assert (tmp_path / "lake" / "cost.md").exists()
+    assert "## Sources" in (tmp_path / "report.md").read_text()
 
 
 def test_the_first_example_is_short():
