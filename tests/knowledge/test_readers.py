@@ -425,7 +425,7 @@ def test_without_the_extra_only_its_formats_are_refused(tmp_path):
     openpyxl.Workbook().save(tmp_path / "a.xlsx")
     script = (
         "import sys; from pathlib import Path\n"
-        "for name in ('pypdfium2', 'openpyxl', 'docx', 'pptx'): sys.modules[name] = None\n"
+        "for name in ('pypdfium2', 'openpyxl', 'docx', 'pptx', 'lxml'): sys.modules[name] = None\n"
         "from deepnb.knowledge.readers import read\n"
         "for name in ('a.pdf', 'a.xlsx', 'a.html', 'a.md'):\n"
         "    try: print([b.text for b in read(Path(name)).blocks])\n"
@@ -434,13 +434,22 @@ def test_without_the_extra_only_its_formats_are_refused(tmp_path):
     shown = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    for line, package in zip(shown, ("pypdfium2", "openpyxl"), strict=False):
+    documents = "'deepnb[documents]'"  # the smallest extra that has them; lxml is in none
+    wanted = {"pypdfium2": documents, "openpyxl": documents, "lxml": "lxml"}
+    for line, (package, install) in zip(shown, wanted.items(), strict=False):
         assert line.startswith(f"MissingExtraError {package} is needed")
-        assert "pip install 'deepnb[knowledge]'" in line
-    assert shown[2:] == ["['Text']"] * 2
+        assert line.endswith(f"pip install {install}")
+    assert shown[3:] == ["['Text']"]
 
 
 def test_the_reason_is_there_without_the_name_too(tmp_path):
     with pytest.raises(UnreadableError) as caught:
         readers.read(tmp_path / "none.txt")
     assert str(caught.value) == f"'none.txt' {caught.value.reason}"
+
+
+def test_a_page_that_leaves_out_what_html_lets_it_leave_out():
+    page = b"<title>Ferry</title><main><h1>Ferry</h1><p>It leaves at ten past.</p></main>"
+    document = readers.read_html(page, "https://example.org/")
+    assert document.title == "Ferry"
+    assert "It leaves at ten past." in [block.text for block in document.blocks]

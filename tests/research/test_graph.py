@@ -485,7 +485,9 @@ def test_a_budget_is_kept(research):
 
 def test_documents_that_the_policy_denies_are_not_even_named(tmp_path):
     (tmp_path / "private").mkdir()
-    (tmp_path / "private" / "salaries.md").write_text("# Salaries of the town\n\nThe pump is poor.\n")
+    (tmp_path / "private" / "salaries.md").write_text(
+        "# Salaries of the town\n\nThe pump is poor.\n"
+    )
     (tmp_path / "pump.md").write_text("# The pump\n\nThe pump hums at night in June.\n")
     policy = LOCAL.replace("knowledge base\n", "knowledge base\n- deny files `private/**`\n")
     model = Scientist()
@@ -508,3 +510,34 @@ def test_a_knowledge_base_that_was_closed_leaves_an_entry(tmp_path):
         assert run.status == "done"
         assert "closed" in session.state["reasoning"][0]["summary"]
         assert "closed" in run.answer
+
+
+def test_a_question_that_the_policy_denies_ends_at_once(research):
+    policy = LOCAL + '- deny the words "home address"\n'
+    session = research(Scientist(), policy=policy)
+    run = ask(session, "What is the home address of the warden?")
+    assert run.status == "done"
+    assert "home address" in run.answer
+    assert len(session.state["reasoning"]) == 2
+
+
+def test_a_conflict_is_of_the_question_that_it_came_up_with(research):
+    session = research(respond="approve")
+    ask(session, "By how much did phosphorus fall?")
+    assert session.report.conflicts
+    ask(session, "How long was the eel?")
+    assert session.report.conflicts == []
+    assert "phosphorus" not in session.report.text.lower()
+
+
+def test_where_everything_is_refused_the_person_sees_the_plan_and_why(research):
+    session = research(policy=allow("nothing_of_this_name"))
+    ask(session, "How long was the eel?")
+    request = question_of(session).request
+    assert request["plan"]["steps"]
+    assert "does not allow the tool search_knowledge" in str(request["audit"]["remarks"])
+
+
+def test_an_agent_with_nothing_to_look_into_is_refused():
+    with pytest.raises(deepnb.errors.AgentError, match="nothing to look into"):
+        deepnb.agents.get("research", model="offline")

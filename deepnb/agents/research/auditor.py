@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from langchain_core.messages import AIMessage
+
 from deepnb.agents.research import prompts
 from deepnb.agents.research.asking import NoUsableReplyError
 from deepnb.agents.research.audit import ModelVerdict, audit_rules, combine
@@ -22,6 +24,8 @@ async def audit(desk: Desk, state: ResearchState) -> dict[str, Any]:
     """Check the plan; what cannot be read as an approval is none."""
     plan = state["plan"]
     assert plan  # noqa: S101  # the thinker has made it
+    if why := desk.policy.denies_words(state["question"]):
+        return _unaskable(desk.policy, why)
     result = audit_rules(plan, desk.policy, desk.tools)
     if result["passed"] and desk.asker:
         result = await _with_model(desk, plan, result)
@@ -45,6 +49,18 @@ def _rules(policy: Policy) -> str:
     return "\n".join([*rules, policy.text])
 
 
+def _unaskable(policy: Policy, why: str) -> dict[str, Any]:
+    """End where no other plan would help: it is the question that the policy is against."""
+    text = f"{why} It is {policy.name}. Ask without them, and it can be looked into."
+    said = f"The question may not be asked: {why}"
+    return {
+        "plan": None,
+        "todos": [],
+        "messages": [AIMessage(text)],
+        "reasoning": entry("auditor", said),
+    }
+
+
 def _refused(state: ResearchState, audit: Audit) -> dict[str, Any]:
     return {
         "refusals": state["refusals"] + 1,
@@ -57,8 +73,10 @@ def _in_words(audit: Audit) -> str:
     return f"{audit['summary']} By {audit['policy']}.{remarks}"
 
 
-def after_audit(state: ResearchState) -> Literal["thinker", "human_gate"]:
-    """Have another plan made, or have the person decide."""
+def after_audit(state: ResearchState) -> Literal["thinker", "human_gate", "__end__"]:
+    """Have another plan made, have the person decide, or end."""
+    if state["plan"] is None:
+        return "__end__"
     audit = state["audit"]
     if audit and not audit["passed"] and state["refusals"] < MOST_REFUSALS:
         return "thinker"

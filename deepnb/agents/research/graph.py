@@ -22,6 +22,7 @@ from deepnb.agents.research.state import ResearchState
 from deepnb.agents.research.synthesizer import after_synthesis, check_citations, synthesize
 from deepnb.agents.research.thinker import listen, think
 from deepnb.agents.research.tools import available
+from deepnb.errors import AgentError
 from deepnb.models import resolve
 from deepnb.models.offline import OfflineModel
 
@@ -67,16 +68,20 @@ def build(
 
     Raises:
         PolicyError: The policy cannot be read.
+        AgentError: There is nothing to look into, or two tools have one name.
     """
     folder = Path(workspace) if workspace is not None else None
     if knowledge is None and folder is not None:
         knowledge = knowledge_in(folder)
     chat = resolve(model)
+    every = available(knowledge=knowledge, workspace=folder, web=web, tools=tools, private=private)
+    if not every:
+        raise AgentError(
+            "There is nothing to look into. Give the agent knowledge=, workspace= or tools=."
+        )
     desk = Desk(
         asker=None if isinstance(chat, OfflineModel) else Asker(chat, budget),
-        tools=available(
-            knowledge=knowledge, workspace=folder, web=web, tools=tools, private=private
-        ),
+        tools=every,
         policy=policies.find(policy, folder),
         knowledge=knowledge,
     )
@@ -99,7 +104,7 @@ def assembled(desk: Desk) -> StateGraph[ResearchState, None, Any, Any]:
     graph.add_edge(START, "question")
     graph.add_edge("question", "thinker")
     graph.add_edge("thinker", "auditor")
-    graph.add_conditional_edges("auditor", after_audit, ["thinker", "human_gate"])
+    graph.add_conditional_edges("auditor", after_audit, ["thinker", "human_gate", END])
     graph.add_conditional_edges("human_gate", after_gate, ["thinker", "tool_executor", END])
     graph.add_conditional_edges("tool_executor", next_steps, ["run_step", "synthesizer"])
     graph.add_edge("run_step", "tool_executor")

@@ -62,8 +62,9 @@ def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"
 
 
 def check_citations(state: ResearchState) -> dict[str, Any]:
-    """Look every claim up in what was read."""
-    checked = check(state["draft"], state["sources"], state["gaps"])
+    """Look every claim up in what was read for this question."""
+    read = {identity: state["sources"][identity] for identity, _ in _found(state)}
+    checked = check(state["draft"], read, state["gaps"])
     identity = uuid4().hex
     checked["message"] = identity
     counts = ", ".join(
@@ -74,7 +75,9 @@ def check_citations(state: ResearchState) -> dict[str, Any]:
         "report": checked,
         "messages": [AIMessage(checked["text"], id=identity)],
         "reasoning": entry(
-            "citation_check", f"Looked up {len(checked['citations'])} claims: {counts}."
+            "citation_check",
+            f"Looked up {len(checked['citations'])} claims: {counts}.",
+            aside=True,
         ),
     }
 

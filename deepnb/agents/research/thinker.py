@@ -57,15 +57,7 @@ async def think(desk: Desk, state: ResearchState) -> dict[str, Any]:
             said += f" It took {repairs} corrections." if repairs else ""
         except NoUsableReplyError as error:
             said += f" The model gave no usable plan ({error}), so it was made by rule."
-    if plan is None:
-        tools = desk.local_tools if desk.asker else list(desk.tools)
-        plan = plan_by_rule(
-            state["question"],
-            known,
-            tools,
-            _earlier(state),
-            [*state["objections"], *remarks(state)],
-        )
+    plan = plan or _by_rule(desk, state, known)
     steps = plan["steps"]
     number = f"{len(steps)} step{'' if len(steps) == 1 else 's'}"
     again = " Planned anew, since the plan before was refused." if state["objections"] else ""
@@ -83,6 +75,14 @@ async def _known(desk: Desk) -> tuple[list[Overview], str]:
         return await asyncio.to_thread(desk.overview), ""
     except KnowledgeError as error:
         return [], f" The documents could not be looked into: {error}"
+
+
+def _by_rule(desk: Desk, state: ResearchState, known: Sequence[Overview]) -> Plan:
+    tools = desk.local_tools if desk.asker else list(desk.tools)
+    wishes = [*state["objections"], *remarks(state)]
+    plan = plan_by_rule(state["question"], known, tools, _earlier(state), wishes)
+    # If everything was refused, the person is shown the last plan, with what speaks against it.
+    return plan if plan["steps"] or not state["plan"] else state["plan"]
 
 
 async def _by_model(

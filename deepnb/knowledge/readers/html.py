@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from deepnb.chunks import Block
-from deepnb.errors import UnreadableError
+from deepnb.errors import MissingExtraError, UnreadableError
 from deepnb.knowledge.readers.document import Document, Headings, refuse_larger, tidy
 from deepnb.knowledge.readers.text import encoding_by_mark
 
@@ -27,8 +27,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _UNREAD = _words(
-    "script style noscript template svg head nav aside button select textarea iframe object canvas "
-    "dialog menu audio video map"
+    "script style noscript template svg title meta link base nav aside button select textarea "
+    "iframe object canvas dialog menu audio video map"
 )
 _OUTSIDE = frozenset({"header", "footer"})  # these count inside an article, and not around it
 _UNREAD_ROLES = _words("navigation search menu menubar banner contentinfo complementary")
@@ -86,8 +86,10 @@ def _decode(data: bytes, charset: str | None) -> str:
 
 
 def _parse(text: str, address: str) -> Any:
-    from lxml import etree  # type: ignore[import-untyped]  # it ships no types
-
+    try:
+        from lxml import etree  # type: ignore[import-untyped]  # it ships no types
+    except ImportError:
+        raise MissingExtraError("lxml", "lxml") from None
     clean = text.replace("\0", " ").replace("\r\n", "\n").replace("\r", "\n")
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
     try:

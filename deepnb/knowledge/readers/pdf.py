@@ -45,7 +45,7 @@ def _open(file: BinaryIO, name: str) -> Any:
     try:
         from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped]  # no types
     except ImportError:
-        raise MissingExtraError("pypdfium2", "'deepnb[knowledge]'") from None
+        raise MissingExtraError("pypdfium2", "'deepnb[documents]'") from None
     try:
         return PdfDocument(file)
     except PdfiumError as error:

@@ -115,7 +115,7 @@ def read_excel(file: BinaryIO, name: str) -> Document:
     try:
         import openpyxl  # type: ignore[import-untyped]  # it ships no types
     except ImportError:
-        raise MissingExtraError("openpyxl", "'deepnb[knowledge]'") from None
+        raise MissingExtraError("openpyxl", "'deepnb[documents]'") from None
     package = Package(file, name)
     package.check()
     warnings.filterwarnings("ignore", module="openpyxl")  # about styles that nobody asked for
