@@ -9,8 +9,10 @@ import re
 from functools import cache
 from html import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from deepnb.citations.positions import replaced
 from deepnb.citations.wording import SIGNS, WORDS, place_of, verdict_of
 from deepnb.transcript.html import beside, page
 from deepnb.transcript.legible import legible, one_line
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from deepnb.citations.report import Report
     from deepnb.citations.shapes import Citation, Conflict, Source
 
-_MARK = re.compile(r"(?s)<(code|pre)\b.*?</\1>|\[(S\d{1,6})\]")
 _TONES = {
     "quoted": "ok",
     "source matched, support not verified": "muted",
@@ -53,7 +54,7 @@ def _style() -> str:
 
 
 def _content(report: Report) -> str:
-    prose = _chips(render(legible(report.text)), report)
+    prose = _prose(report)
     return (
         f'<p class="dnt-verdicts">{_verdicts(report)}</p><div class="dnt-prose">{prose}</div>'
         f"{_conflicts(report.conflicts, report.sources)}{_behind(report)}"
@@ -70,20 +71,14 @@ def _verdicts(report: Report) -> str:
     return "".join(counts) + removed
 
 
-def _chips(html: str, report: Report) -> str:
-    """Put a chip with its verdict in the place of each mark."""
+def _prose(report: Report) -> str:
+    """Write the text, with a chip and its verdict in the place of each mark."""
     rows = {row["mark"]: row for row in report.citations if row["mark"] is not None}
-    number = -1
-
-    def chip(match: re.Match[str]) -> str:
-        nonlocal number
-        if match[1]:
-            return match[0]
-        number += 1
-        row = rows.get(number)
-        return match[0] if row is None or row["source"] != match[2] else _chip(row, report)
-
-    return _MARK.sub(chip, html)
+    # A word that nobody else could have written; a comma first, as bold text may end before one.
+    secret = token_hex(8)
+    masked = replaced(report.text, report.marks, lambda number: f",{secret}m{number}e")
+    html = render(legible(masked))
+    return re.sub(rf",{secret}m(\d+)e", lambda mark: _chip(rows[int(mark[1])], report), html)
 
 
 def _chip(row: Citation, report: Report) -> str:

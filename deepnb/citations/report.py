@@ -23,6 +23,7 @@ class Report:
 
     Attributes:
         text: The report as Markdown, with marks such as `[S1]` and its sources at the end.
+        marks: Where in the text each mark begins.
         citations: A row for every mark, and for every claim without one.
         conflicts: Where the sources may contradict each other.
         sources: All that was read, by id.
@@ -43,6 +44,7 @@ class Report:
         settled: Mapping[str, tuple[float, str]] | None = None,
     ) -> None:
         self.text = checked["text"]
+        self.marks = checked["marks"]
         self.citations: list[Citation] = checked["citations"]
         self.conflicts: list[Conflict] = checked["conflicts"]
         self.counts = checked["counts"]

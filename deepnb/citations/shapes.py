@@ -79,9 +79,14 @@ class Conflict(TypedDict):
 
 
 class Checked(TypedDict):
-    """A report after the check; `removed` counts the marks that led to no source."""
+    """A report after the check.
+
+    `marks` says where in the text each mark begins, in characters; `removed` counts the marks that
+    led to no source; `message` is the message that the text is of.
+    """
 
     text: str
+    marks: list[int]
     citations: list[Citation]
     conflicts: list[Conflict]
     counts: dict[str, int]

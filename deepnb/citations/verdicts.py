@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, get_args
 
 from deepnb.citations.claims import claims
 from deepnb.citations.conflicts import conflicts
-from deepnb.citations.marks import tidy
+from deepnb.citations.marks import blocks, tidy
 from deepnb.citations.numbers import numbers
+from deepnb.citations.positions import positions
 from deepnb.citations.quotes import Span, Texts, is_evidence
 from deepnb.citations.shapes import Checked, Citation, Verdict
 from deepnb.citations.wording import endings
 from deepnb.keywords import coverage, idf, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from deepnb.citations.claims import Claim
     from deepnb.citations.shapes import Source
@@ -65,14 +66,31 @@ def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
     counts = Counter(row["verdict"] for row in rows)
     every = {verdict: counts[verdict] for verdict in get_args(Verdict)}
     missing = f"## {NOT_FOUND}\n\n{gaps}" if gaps else ""
-    parts = [body, missing, endings(sources, rows, every, removed)]
+    parts = [_closed(body), missing, endings(sources, rows, every, removed)]
+    whole = "\n\n".join(part.strip() for part in parts if part.strip())
     return Checked(
-        text="\n\n".join(part.strip() for part in parts if part.strip()),
+        text=whole,
+        marks=_places(whole, rows),
         citations=rows,
         conflicts=conflicts(sources),
         counts=every,
         removed=removed,
     )
+
+
+def _closed(text: str) -> str:
+    """Close a block of code that was left open: what follows is none."""
+    last = next(reversed(blocks(text)), None)
+    is_open = last and last.type == "fence" and text.rstrip().rpartition("\n")[2] != last.markup
+    return f"{text}\n{last.markup}" if last and is_open else text
+
+
+def _places(text: str, rows: Sequence[Citation]) -> list[int]:
+    """Where the marks stand; none if the rows say otherwise: no claim has another's verdict."""
+    found = positions(text)
+    cited = {row["mark"]: row["source"] for row in rows if row["mark"] is not None}
+    agree = {n: text[at + 1 : text.find("]", at)] for n, at in enumerate(found)} == cited
+    return found if agree else []
 
 
 def _rows(claim: Claim, library: _Library) -> Iterable[Citation]:

@@ -96,3 +96,26 @@ def test_what_is_said_of_the_search_is_no_claim_but_a_model_cannot_say_it():
     assert checked["counts"]["uncited"] == 0
     posed = "It is green [S1].\n\n## What was not found\n\nThe mayor took the money for the pump."
     assert check(posed, sources())["counts"]["uncited"] == 1
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["$x_{[S2]}$ is a formula.", "\\`odd [S2]\\` and", "&#91;S2&#93; and", "`` `[S2] `` and", "| a |\n"],
+)
+def test_where_a_mark_stands_is_told_and_not_left_to_counting(before):
+    text = f"{before} It covers 41 hectares [S1].\n\nIt covers 99 acres [S2]."
+    checked = check(text, sources())
+    rows = {row["mark"]: row for row in checked["citations"] if row["mark"] is not None}
+    for number, at in enumerate(checked["marks"]):
+        assert checked["text"][at:].startswith(f"[{rows[number]['source']}]")
+    false = next(row for row in checked["citations"] if "99 acres" in row["claim"])
+    assert false["verdict"] == "not found"
+    if checked["marks"]:
+        assert checked["text"][: checked["marks"][false["mark"]]].endswith("99 acres ")
+
+
+def test_code_that_was_left_open_swallows_nothing():
+    checked = check("It covers 41 hectares [S1].\n\n```python\nprint(1)", sources())
+    assert "```python\nprint(1)\n```\n\n## Sources" in checked["text"]
+    closed = check("It covers 41 hectares [S1].\n\n```\nprint(1)\n```", sources())
+    assert closed["text"].count("```") == 2

@@ -289,6 +289,18 @@ def test_a_plan_rejected_with_a_reason_is_made_anew(research):
     assert run.status == "done"
 
 
+def test_without_a_model_a_rejection_is_heeded_or_answered(research):
+    session = research()
+    run = ask(session, "What did the pump cost?")
+    answer(session, {"approved": False, "reason": "Make it nicer."})
+    first, *_ = question_of(session).request["plan"]["steps"]
+    assert "I could not make use of: “Make it nicer.”" in first["rationale"]
+    answer(session, {"approved": False, "reason": "only council-minutes.txt please"})
+    answer(session, {"approved": True})
+    assert run.status == "done"
+    assert list(session.sources.location) == ["council-minutes.txt"]
+
+
 def test_a_plan_rejected_without_one_ends_it(research):
     session = research()
     run = ask(session, "What did the pump cost?")
@@ -541,3 +553,10 @@ def test_where_everything_is_refused_the_person_sees_the_plan_and_why(research):
 def test_an_agent_with_nothing_to_look_into_is_refused():
     with pytest.raises(deepnb.errors.AgentError, match="nothing to look into"):
         deepnb.agents.get("research", model="offline")
+
+
+def test_a_report_that_is_handed_over_as_code_is_read_all_the_same(research):
+    model = Scientist(synthesizer="```markdown\nThe pump is blue and quiet [S1].\n```")
+    session = research(model, respond="approve")
+    ask(session)
+    assert list(session.citations.claim) == ["The pump is blue and quiet."]

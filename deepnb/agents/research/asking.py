@@ -7,6 +7,7 @@ it is for the caller to do without.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 REPAIRS = 3
 _LONGEST_REPLY = 100_000
+_LONGEST_PROSE = 40_000
+_FENCED = re.compile(r"```(?:markdown|md)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
+"""A text as models like to hand it over, as if it were code."""
 _AS_DRAFT: Any = {"tags": [DRAFT]}
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -70,10 +74,12 @@ class Asker:
             NoUsableReplyError: There was none.
         """
         messages = [SystemMessage(system), HumanMessage(prompt)]
-        text = str((await self._call(self.model, messages)).text).strip()
+        text = str((await self._call(self.model, messages)).text)[:_LONGEST_PROSE].strip()
+        if fenced := _FENCED.fullmatch(text):
+            text = fenced[1].strip()
         if not text:
             raise NoUsableReplyError("The reply was empty.")
-        return text[:_LONGEST_REPLY]
+        return text
 
     async def _call(
         self, model: Runnable[Any, AIMessage], messages: list[BaseMessage]

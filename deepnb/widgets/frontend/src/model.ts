@@ -232,6 +232,8 @@ export interface Settled {
 
 /** A report after its check; `removed` counts the marks that led to no source. */
 export interface Report {
+  /** Where the marks begin in the text, in characters. */
+  readonly marks: readonly number[];
   readonly citations: readonly Citation[];
   readonly conflicts: readonly Conflict[];
   readonly removed: number;

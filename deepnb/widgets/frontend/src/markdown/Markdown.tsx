@@ -13,17 +13,18 @@ import { render } from "./render";
 interface MarkdownProps {
   /** What is written; `pieces` as long as there is more to come. */
   step: Pick<TextStep | ThoughtStep, "type" | "seq" | "text" | "state" | "pieces">;
-  /** Of a report: what its marks become. */
+  /** Of a report: where its marks are, and what they become. */
+  marks?: readonly number[] | undefined;
   makeChip?: MakeChip | undefined;
 }
 
-export function Markdown({ step, makeChip }: MarkdownProps) {
+export function Markdown({ step, marks, makeChip }: MarkdownProps) {
   const { ui, store } = useApp();
   const [, again] = useReducer((count: number) => count + 1, 0);
   // Not by the message's id: a graph may give one that the reader has allowed something for.
   const place = `${step.type} ${step.seq} ${store.facts?.thread}`;
   const images = ui.imagesAllowed.has(place);
-  const { pages, tail, links } = useSplit(step, makeChip !== undefined);
+  const { pages, tail, links } = useSplit(step, marks);
   const load = (event: MouseEvent) => {
     if (!(event.target as Element).closest("[data-load]")) return;
     ui.imagesAllowed.add(place);
@@ -76,7 +77,7 @@ const PACE = 33;
  * All of a block is drawn again when it grows. So that one which never ends costs no more per word
  * than others, it is drawn the more seldom the longer it is.
  */
-function useSplit(step: MarkdownProps["step"], hasMarks: boolean): Split {
+function useSplit(step: MarkdownProps["step"], marks: MarkdownProps["marks"]): Split {
   const [blocks] = useState(() => new Blocks());
   const drawn = useRef<{ split: Split; step: object; at: number } | null>(null);
   const [, again] = useReducer((count: number) => count + 1, 0);
@@ -90,7 +91,7 @@ function useSplit(step: MarkdownProps["step"], hasMarks: boolean): Split {
     return () => clearTimeout(timer);
   });
   if (before && (wait > 0 || before.step === step)) return before.split;
-  const split = pieces ? blocks.grow(pieces) : blocks.whole(hasMarks ? masked(step.text) : step.text);
+  const split = pieces ? blocks.grow(pieces) : blocks.whole(marks ? masked(step.text, marks) : step.text);
   drawn.current = { split, step, at: performance.now() };
   return split;
 }

@@ -1,19 +1,19 @@
 /** Marks of a report: `[S1]` in its Markdown, which a chip takes the place of. */
 
 import { GROUP, hasMask, MASK, mask, unmasked } from "./mask";
-import { blocksOf } from "./parser";
 
-// As deepnb/citations counts them: what is in code is no mark.
-const MARK = /(?<!`)(`+)(?!`)[^\0]{1,2000}?(?<!`)\1(?!`)|\[S(\d{1,6})\]/g;
-
-/** The text with its marks masked, each with its number. */
-export function masked(markdown: string): string {
-  let count = 0;
-  const instead = (all: string, _ticks: string, source: string | undefined) =>
-    source === undefined ? all : mask(source, count++);
-  return blocksOf(markdown)
-    .map(({ type, raw }) => (type === "code" ? raw : raw.replace(MARK, instead)))
-    .join("");
+/** The text with its marks masked, each with its number; they are where the check has found them. */
+export function masked(markdown: string, marks: readonly number[]): string {
+  const characters = Array.from(markdown); // the check counts whole ones
+  let made = "";
+  let end = 0;
+  marks.forEach((at, number) => {
+    const mark = /^\[S(\d{1,6})\]/.exec(characters.slice(at, at + 9).join(""));
+    if (!mark || at < end) return;
+    made += characters.slice(end, at).join("") + mask(mark[1]!, number);
+    end = at + mark[0].length;
+  });
+  return made + characters.slice(end).join("");
 }
 
 /** Makes the chip of a mark, or null if nothing is known of it. */

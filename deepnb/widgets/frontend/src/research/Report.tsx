@@ -40,7 +40,7 @@ export function Report({ step, report }: { step: TextStep; report: Checked }) {
   return (
     <>
       <Checks report={report} />
-      <div ref={element} onClick={open}><Markdown step={step} makeChip={makeChip} /></div>
+      <div ref={element} onClick={open}><Markdown step={step} marks={report.marks} makeChip={makeChip} /></div>
       <Conflicts conflicts={report.conflicts} />
       {opened && citation && createPortal(
         <Opened key={citation.id} anchor={opened} title={opened.getAttribute("aria-label")!} kind="dialog" align="start" wide onClose={() => setOpened(null)}>

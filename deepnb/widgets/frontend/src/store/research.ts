@@ -28,6 +28,7 @@ export function readSource(event: WireEvent): Source {
 
 export function readReport(event: WireEvent): Report {
   return {
+    marks: (Array.isArray(event.data.marks) ? event.data.marks : []).map(whole).filter((at) => at !== null),
     citations: objects(event.data.citations).map((each) => citation(each, event.run ?? "")),
     conflicts: objects(event.data.conflicts).map(conflict).filter(({ sides }) => sides.length === 2),
     removed: number(event, "removed") ?? 0,
