@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 ADDED = ".added.jsonl"  # hidden, so that it is never taken for a document
 _LEFT_OUT = "left out"
 _NOT_OURS = {"node_modules", "__pycache__", "site-packages", "venv"}
+_POLICY = "POLICY.md"  # tells the research agent what it may do, and nothing about the world
+_INSTEAD = (
+    "Pass the path of a file or folder, an address that begins with https://, or "
+    "deepnb.Note('a text of your own')."
+)
 
 
 class Item(NamedTuple):
@@ -56,7 +61,7 @@ def item(thing: str | os.PathLike[str] | Note, root: Path | None) -> Item:
     """
     if isinstance(thing, Note):
         return Item(_note_location(thing), "note", note=thing)
-    text = os.fspath(thing)
+    text = text_of(thing)
     if urlsplit(text).scheme.lower() in {"http", "https"}:
         return Item(text.strip(), "page")
     path = Path(text).expanduser()
@@ -64,10 +69,23 @@ def item(thing: str | os.PathLike[str] | Note, root: Path | None) -> Item:
     found = path if path.exists() else inside
     if not found.exists():
         raise KnowledgeError(
-            f"There is no file or folder {text!r}, seen from {Path.cwd()}. Pass the path of one, "
-            "an address that begins with https://, or deepnb.Note('a text of your own')."
+            f"There is no file or folder {text!r}, seen from {Path.cwd()}. {_INSTEAD}"
         )
     return Item(location_of(found.absolute(), root), "file", path=found.absolute())
+
+
+def text_of(thing: object) -> str:
+    """A path or an address as a text.
+
+    Raises:
+        KnowledgeError: It is neither. An empty one would be the current folder, which nobody means.
+    """
+    text = os.fspath(thing) if isinstance(thing, str | os.PathLike) else None
+    if not isinstance(text, str):  # a path may also be bytes
+        raise KnowledgeError(f"{thing!r:.80} is no path and no address. {_INSTEAD}")
+    if not text.strip():
+        raise KnowledgeError(f"The path is empty; the current folder is '.'. {_INSTEAD}")
+    return text
 
 
 def _note_location(note: Note) -> str:
@@ -90,7 +108,10 @@ def location_of(path: Path, root: Path | None) -> str:
 
 
 def files(start: Path, root: Path | None) -> Iterator[Item]:
-    """Every document at or under a path, in order; links are not followed."""
+    """Every document at or under a path, in order; links are not followed.
+
+    A policy is a document only where somebody names the file itself.
+    """
     if not start.is_dir():
         yield Item(location_of(start, root), "file", path=start)
         return
@@ -98,7 +119,9 @@ def files(start: Path, root: Path | None) -> Iterator[Item]:
         inner[:] = sorted(each for each in inner if each[0] != "." and each not in _NOT_OURS)
         for name in sorted(names):
             path = Path(folder, name)
-            if name[0] != "." and is_document(name) and path.is_file() and not path.is_symlink():
+            if name[0] == "." or name == _POLICY or not is_document(name):
+                continue
+            if path.is_file() and not path.is_symlink():
                 yield Item(location_of(path, root), "file", path=path)
 
 

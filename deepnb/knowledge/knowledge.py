@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import weakref
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from deepnb.errors import KnowledgeError
 from deepnb.knowledge import catalog, embed, opening, showing
-from deepnb.knowledge.gather import item, location_of
+from deepnb.knowledge.gather import item, location_of, text_of
 from deepnb.knowledge.search import View
 from deepnb.knowledge.store import is_damage
 from deepnb.knowledge.worker import Worker
@@ -80,10 +80,10 @@ class Knowledge:
         """Add files, folders, addresses of pages, and notes; they are read in the background.
 
         Raises:
-            KnowledgeError: There is no such file; nothing was added then.
+            KnowledgeError: There is no such file, or it is no path; nothing was added then.
         """
         for each in [item(thing, self._root) for thing in things]:
-            self._worker.submit(partial(self._worker.add, each))
+            self._worker.submit(partial(self._worker.texts.add, each))
         return self
 
     def remove(self, location: Pathlike) -> None:
@@ -96,7 +96,7 @@ class Knowledge:
         """
         self._wait_for_text()
         known = self._known(location)
-        self._worker.submit(partial(self._worker.remove, known))
+        self._worker.submit(partial(self._worker.texts.remove, known))
         self._wait_for_text()
 
     def refresh(self) -> Knowledge:
@@ -106,7 +106,7 @@ class Knowledge:
         """
         for about in ("embeddings", "index"):
             self._worker.notices.pop(about, None)
-        self._worker.submit(self._worker.scan)
+        self._worker.submit(self._worker.texts.scan)
         return self
 
     # What comes out
@@ -116,15 +116,27 @@ class Knowledge:
 
         Waits until the text of all documents is read, with a progress bar if that takes long, but
         not for their vectors: until those are made, words alone decide.
+
+        Raises:
+            KnowledgeError: The query is no text.
+            ValueError: k is not how many.
         """
-        self._wait_for_text(show=True)
-        return catalog.ranked(self.find(query, k))
+        return catalog.ranked(self._found(query, k, show=True))
 
     def find(self, query: str, k: int = 8) -> list[Passage]:
         """Find passages, best first. May be called from any thread; blocks like `search`."""
-        if k < 1:
-            raise ValueError("k is how many passages you want: at least 1.")
-        self._wait_for_text()
+        return self._found(query, k)
+
+    def _found(self, query: str, k: int, *, show: bool = False) -> list[Passage]:
+        if not isinstance(query, str):
+            raise KnowledgeError(
+                f"{query!r:.80} cannot be searched for. Pass a text: kb.search('oxygen', k=8)."
+            )
+        if not isinstance(k, Integral) or k < 1:
+            raise ValueError(
+                f"k is how many passages you want: a whole number, at least 1, not {k!r:.40}."
+            )
+        self._wait_for_text(show=show)
         query = plain(query)
         return self._undamaged(
             lambda: catalog.found(self._store, self._view.find(query, self._vector(query), k))
@@ -173,7 +185,7 @@ class Knowledge:
 
     def _known(self, location: Pathlike) -> str:
         """The location of a document, from what people call it."""
-        text = os.fspath(location)
+        text = text_of(location)
         names = [text, location_of(Path(text).expanduser().absolute(), self._root)]
         for name in names:
             if self._store.rows("SELECT 1 FROM document WHERE location = ?", name):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from deepnb.errors import KnowledgeError
 from deepnb.knowledge import store
-from deepnb.knowledge.gather import ADDED
+from deepnb.knowledge.gather import ADDED, text_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     Pathlike: TypeAlias = str | os.PathLike[str]
@@ -27,12 +28,13 @@ def starts(documents: Pathlike | Sequence[Pathlike] | None) -> list[Path]:
     """The files and folders that somebody has named.
 
     Raises:
-        KnowledgeError: One of them is not there.
+        KnowledgeError: One of them is not there, or is no path.
     """
     if documents is None:
         return []
-    given = [documents] if isinstance(documents, str | os.PathLike) else documents
-    named = [Path(each).expanduser().absolute() for each in given]
+    several = isinstance(documents, Iterable) and not isinstance(documents, str | bytes)
+    given = cast("Iterable[Pathlike]", documents if several else [documents])
+    named = [Path(text_of(each)).expanduser().absolute() for each in given]
     for path in named:
         if not path.exists():
             raise KnowledgeError(
@@ -44,7 +46,7 @@ def starts(documents: Pathlike | Sequence[Pathlike] | None) -> list[Path]:
 def home(at: Pathlike | None, root: Path | None) -> Path | None:
     """The folder for an index: where somebody wants it, or beside the documents."""
     if at is not None:
-        return Path(at).expanduser().absolute()
+        return Path(text_of(at)).expanduser().absolute()
     return root / FOLDER if root else None
 
 

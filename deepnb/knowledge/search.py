@@ -27,6 +27,7 @@ DEPTH = 200
 """How far down each ranking is read before they are fused, at least."""
 
 _WASTE = 1.25
+_NEARLY_ALL = 0.95
 
 
 class Hit(NamedTuple):
@@ -85,9 +86,12 @@ class View:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether anything can be found by its meaning."""
+        """Whether nearly everything can be found by its meaning.
+
+        Before that, what has a vector would outvote what has none yet, however well it fits.
+        """
         self.refresh()
-        return len(self._vectors) > 0
+        return bool(len(self._vectors) > _NEARLY_ALL * np.count_nonzero(self._lengths))
 
     def refresh(self) -> None:
         """Take over what has been written since."""

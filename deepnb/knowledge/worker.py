@@ -13,14 +13,14 @@ from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from filelock import FileLock, Timeout
 
 from deepnb.errors import DeepnbError
 from deepnb.knowledge import write
-from deepnb.knowledge.gather import Added, Item, Stamp, digest, files
 from deepnb.knowledge.store import about, damage_notice, is_damage
+from deepnb.knowledge.update import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,14 +30,9 @@ if TYPE_CHECKING:
     from deepnb.knowledge.search import View
     from deepnb.knowledge.store import Store
 
-Known: TypeAlias = dict[str, list[Any]]
-"""Size, time of change, hash and whether to try again, by location."""
-
-_GROUP = 256  # passages that are committed together
 _PATIENCE = 10.0  # seconds for whatever embeds to come back, when all is closed
 _POLITE = 3.0  # seconds that a search waits for another process
 _GAP = 0.01  # seconds between two batches, in which another process can take its turn
-_SECONDS = 1.0  # after which they are committed in any case
 
 
 @dataclass(frozen=True)
@@ -81,13 +76,18 @@ class Worker:
         self._store = store
         self._view = view
         self._embedder = embedder
-        self._root = root
-        self._starts = list(starts)
-        self._private = private
-        self._added = Added(store.folder)
         self._lock = FileLock(store.folder / "lock")
         self._changed = threading.Condition()
-        self._tasks: deque[Callable[[], None]] = deque([self.scan])
+        self.texts = Texts(
+            store,
+            root,
+            starts,
+            private=private,
+            told=self._tell_reading,
+            stopping=lambda: self._stopping,
+        )
+        """What to submit, to change what is read."""
+        self._tasks: deque[Callable[[], None]] = deque([self.texts.scan])
         self._busy = False  # with a task: a search waits for its end
         self._stopping = False
         self._is_kept_waiting = False  # by another process, for long
@@ -181,6 +181,10 @@ class Worker:
             self.progress = Progress(phase, done, total)
             self._changed.notify_all()
 
+    def _tell_reading(self, done: int, total: int) -> None:
+        self._show("reading", done, total)
+        self._view.refresh()
+
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Be the only one who writes."""
@@ -214,93 +218,7 @@ class Worker:
         self._view.forget()
         self.notices["index"] = damage_notice(error, aside)
         self.is_ready_to_embed = False
-        self.scan()
-
-    # Text
-
-    def scan(self) -> None:
-        """Bring the index up to date with the files, and read what was added and is not there."""
-        self._show("reading")
-        known = self._known()
-        found = [each for start in self._starts for each in files(start, self._root)]
-        found += self._expanded(self._added.items(self._root))
-        left_out = self._added.left_out()
-        wanted = {item.location: item for item in found if item.location not in left_out}
-        gone = known.keys() - wanted
-        due = [item for item in wanted.values() if self._is_due(item, known)]
-        self._settle([partial(self._update, item, known, gone) for item in due])
-        with self._store.transaction() as cursor:
-            for location in gone:
-                write.remove(cursor, location)
-
-    def _known(self) -> Known:
-        rows = self._store.rows("SELECT location, size, modified, hash, again FROM document")
-        return {location: facts for location, *facts in rows}
-
-    def _expanded(self, items: Iterable[Item]) -> list[Item]:
-        found: list[Item] = []
-        for item in items:
-            if item.path and item.path.exists():
-                found += files(item.path, self._root)
-            elif not item.path:
-                found.append(item)
-        return found
-
-    def _is_due(self, item: Item, known: Known) -> bool:
-        if item.location not in known:
-            return True
-        size, modified, _, again = known[item.location]
-        try:
-            return bool(again) or (
-                item.path is not None and Stamp.of(item.path) != Stamp(size, modified)
-            )
-        except OSError:
-            return True
-
-    def _update(
-        self,
-        item: Item,
-        known: Known,
-        gone: set[str],
-        writer: write.Writer,
-    ) -> None:
-        """Read a file, unless it has only been touched or renamed."""
-        if item.path and (same := _twin(item, known, gone)):
-            gone.discard(same)
-            writer.rename(item, same)
-        else:
-            writer.read(item)
-
-    def add(self, item: Item) -> None:
-        """Read something that somebody named, and keep in mind that they did."""
-        self._show("reading")
-        self._added.keep(item)
-        known = self._known()
-        left_out = self._added.left_out()
-        items = [each for each in self._expanded([item]) if each.location not in left_out]
-        # A page may have changed, and only the one who adds it again wants to know.
-        due = [each for each in items if each.kind == "page" or self._is_due(each, known)]
-        self._settle([partial(self._update, each, known, set()) for each in due])
-
-    def remove(self, location: str) -> None:
-        """Take a document out."""
-        self._added.leave_out(location)
-        with self._store.transaction() as cursor:
-            write.remove(cursor, location)
-
-    def _settle(self, steps: list[Callable[[write.Writer], None]]) -> None:
-        """Read one document after the other, and commit a group of them together."""
-        done = 0
-        while done < len(steps):
-            with self._store.transaction() as cursor:
-                writer = write.Writer(cursor, lambda: self._stopping, private=self._private)
-                end = time.monotonic() + _SECONDS
-                while done < len(steps) and writer.passages < _GROUP and time.monotonic() < end:
-                    self._show("reading", done, len(steps))
-                    steps[done](writer)
-                    done += 1
-                writer.finish()
-            self._view.refresh()
+        self.texts.scan()
 
     # Vectors
 
@@ -356,18 +274,3 @@ class OtherModelError(DeepnbError):
             "Another process embeds these documents with another model. Close it, then call "
             "kb.refresh(), or pass at= to keep an index of your own."
         )
-
-
-def _twin(item: Item, known: Known, gone: set[str]) -> str:
-    """The document that is this very file, under its name or one that is gone; or ""."""
-    assert item.path is not None  # noqa: S101
-    size = item.path.stat().st_size
-    same = [
-        place
-        for place in (item.location, *sorted(gone))
-        if place in known and known[place][0] == size and known[place][2]
-    ]
-    if not same:
-        return ""
-    content = digest(item.path)
-    return next((place for place in same if known[place][2] == content), "")

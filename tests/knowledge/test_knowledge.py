@@ -241,6 +241,11 @@ def test_errors_say_what_to_do(papers, kb):
         kb.remove("nowhere.md")
     with pytest.raises(ValueError, match="at least 1"):
         kb.find("oxygen", k=0)
+    for k in (None, "3", 2.5):
+        with pytest.raises(ValueError, match="a whole number"):
+            kb.search("oxygen", k=k)
+    with pytest.raises(KnowledgeError, match="Pass a text"):
+        kb.search(5)
     with pytest.raises(TypeError, match="LangChain Embeddings"):
         Knowledge(papers, embeddings="MiniLM")
     kb.close()
@@ -248,6 +253,28 @@ def test_errors_say_what_to_do(papers, kb):
     with pytest.raises(KnowledgeError, match="closed"):
         kb.find("oxygen")
     assert repr(kb) == "Knowledge(closed)"
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", 5, None, b"lake.md"])
+def test_what_is_no_path_adds_nothing(papers, kb, monkeypatch, nothing):
+    monkeypatch.chdir(papers.parent)
+    (papers.parent / "outside.md").write_text("Walruses.")
+    for use in (kb.add, kb.read, kb.remove):
+        with pytest.raises(KnowledgeError, match="Pass the path"):
+            use(nothing)
+    if nothing is not None:  # which is how to begin with nothing
+        with pytest.raises(KnowledgeError, match="Pass the path"):
+            Knowledge(nothing)
+    assert sorted(kb.refresh().documents["location"]) == ["cars.txt", "lake.md"]
+
+
+def test_a_policy_is_no_document_unless_somebody_says_so(papers):
+    (papers / "POLICY.md").write_text("# Policy\n\nDeny walruses.\n")
+    (papers / "policy.md.txt").write_text("Walruses need another policy.")
+    with Knowledge(papers, embeddings=False) as kb:
+        assert locations(kb.find("walruses")) == ["policy.md.txt"]
+        kb.add("POLICY.md").refresh()
+        assert sorted(locations(kb.find("walruses"))) == ["POLICY.md", "policy.md.txt"]
 
 
 def test_search_waits_for_text_and_not_for_vectors(papers):
