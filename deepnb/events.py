@@ -64,7 +64,7 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 DRAFT = "deepnb:draft"
-"""A tag for calls of models whose words are not for the conversation: they are told as reasoning."""
+"""A tag of model calls whose words are not for the conversation: they are told as reasoning."""
 
 _LONGEST = 300
 _DEEPEST = 60

@@ -15,10 +15,20 @@ malformed answer is refused with a reason and the question stays open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Generic, Literal, NotRequired, Self, TypedDict, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NotRequired,
+    Self,
+    TypedDict,
+    TypeVar,
+    cast,
+)
 
 from pydantic import (
     AfterValidator,
@@ -33,6 +43,9 @@ from pydantic import (
 from typing_extensions import TypeVar as DefaultTypeVar
 
 from deepnb.errors import AnswerError, NobodyToAskError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Result = DefaultTypeVar("Result", default=JsonValue)
 AnswerType = TypeVar("AnswerType", bound="Answer")

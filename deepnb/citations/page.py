@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from deepnb.citations.positions import replaced
 from deepnb.citations.wording import SIGNS, WORDS, place_of, verdict_of
-from deepnb.transcript.html import beside, page
+from deepnb.transcript.html import NO_MATH, beside, page
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.prose import render
 
@@ -36,8 +36,8 @@ _MOST_PASSAGES, _LONGEST_TIP = 200, 400
 
 def to_fragment(report: Report) -> str:
     """Write a report for the output of a cell."""
-    style = beside("look.css", "card.css") + _style()
-    return f'<div class="dnt dnt-card dnt-report"><style>{style}</style>{_content(report)}</div>'
+    content = f"<style>{beside('look.css', 'card.css')}{_style()}</style>{_content(report)}"
+    return f'<div class="dnt dnt-card dnt-report {NO_MATH}">{content}</div>'
 
 
 def to_page(report: Report) -> str:

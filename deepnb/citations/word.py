@@ -33,7 +33,7 @@ def to_word(report: Report) -> bytes:
     try:
         from docx import Document
     except ModuleNotFoundError as error:
-        raise MissingExtraError("python-docx", "'deepnb[knowledge]'") from error
+        raise MissingExtraError("python-docx", "'deepnb[documents]'") from error
 
     document = Document()
     document.core_properties.title = report.title[:255]

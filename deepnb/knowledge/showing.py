@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from deepnb.transcript.html import NO_MATH
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,4 +52,4 @@ def as_html(facts: list[str], documents: pd.DataFrame, problems: pd.DataFrame) -
     if len(problems):
         parts.append("<p>Problems</p>")
         parts.append(problems.to_html(index=False, max_rows=20, border=0, escape=True))
-    return "".join(parts)
+    return f'<div class="{NO_MATH}">{"".join(parts)}</div>'

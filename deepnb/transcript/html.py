@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from deepnb.transcript.rows import Block
     from deepnb.transcript.steps import Turn
 
+NO_MATH = "tex2jax_ignore mathjax_ignore"
+"""Classes of what holds the words of others: the notebook is not to make formulas of them."""
+
 
 def to_html(turns: Sequence[Turn], title: str) -> str:
     """Write a conversation as a page."""
@@ -93,7 +96,7 @@ def to_fragment(turns: Sequence[Turn], panel: str, before: int = 0) -> str:
         said = f"{said} {number_of(before, 'question')} before these are in the thread."
     conversation = "".join(_turn(turn, opened=False) for turn in turns)
     return (
-        f'<div class="dnt dnt-saved deepnb-static-{name} tex2jax_ignore mathjax_ignore" '
+        f'<div class="dnt dnt-saved deepnb-static-{name} {NO_MATH}" '
         f'data-deepnb-static="{name}">'
         f"<style>{beside('look.css', 'conversation.css', 'saved.css')}</style>{beside('icons.svg')}"
         f'<p class="dnt-small">{said}</p>'

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
-from deepnb.errors import FetchError, WebSearchError
+from deepnb.errors import FetchError, MissingExtraError, WebSearchError
 from deepnb.web.addresses import is_public
 from deepnb.web.pages import Page, Request, wait
 
@@ -118,8 +118,10 @@ def _request(chosen: Engine, words: str, count: int) -> Request:
 
 def _duckduckgo(page: Page) -> Iterable[Hit]:
     """Read the page as a browser shows it: titles that are links, and a text below each."""
-    from lxml import html  # type: ignore[import-untyped]  # its stubs are years behind it
-
+    try:
+        from lxml import html  # type: ignore[import-untyped]  # its stubs are years behind it
+    except ImportError:
+        raise MissingExtraError("lxml", "lxml") from None
     try:
         tree = html.document_fromstring(page.content, parser=html.HTMLParser(encoding="utf-8"))
     except (ValueError, html.etree.ParserError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from html.parser import HTMLParser
 
 import docx
@@ -13,7 +14,7 @@ import pytest
 from deepnb.citations.frames import citations_frame, sources_frame
 from deepnb.citations.report import Report
 from deepnb.citations.verdicts import check
-from deepnb.errors import ExportError
+from deepnb.errors import ExportError, MissingExtraError
 from tests.citations.samples import sources
 
 TEXT = """
@@ -104,6 +105,12 @@ def test_a_page_runs_and_loads_nothing_whatever_is_in_it(tmp_path):
     )
     assert "default-src 'none'" in html
     assert "\u202e" not in html
+
+
+def test_without_what_writes_word_it_names_the_smallest_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "docx", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'deepnb\[documents\]'$"):
+        report().write(tmp_path / "r.docx")
 
 
 def test_word_has_headings_lists_quotes_and_verdicts_in_words(tmp_path):

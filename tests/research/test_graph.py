@@ -347,8 +347,7 @@ def test_steps_that_need_not_wait_run_side_by_side(research):
     assert list(session.plan.status) == ["ok", "ok"]
 
 
-def test_a_step_that_fails_sinks_no_other(research, monkeypatch):
-    monkeypatch.setattr(executor, "_PAUSE", 0.01)
+def test_a_step_that_fails_sinks_no_other(research):
     tries = []
 
     @tool
@@ -373,8 +372,7 @@ def test_a_step_that_fails_sinks_no_other(research, monkeypatch):
     assert list(by_id.status) == ["failed", "ok", "failed", "ok"]
     assert "the rope broke" in by_id.problem["1"]
     assert "step 1" in by_id.problem["3"]
-    assert tries == ["Ann"] * 3
-    assert "tried 3 times" in str(session.state["reasoning"])
+    assert tries == ["Ann"], "what is not ours may do more than read, and is not called again"
     missing = run.answer.partition("## What was not found")[2].partition("##")[0]
     assert "the rope broke" in missing, "also in the report of a model that does not say so"
 

@@ -183,7 +183,9 @@ class TestObjections:
         assert tools(self.steps(objection)) == ["read_file", "search_knowledge", "search_knowledge"]
 
     def test_a_file_that_may_not_be_read_is_not_read(self):
-        assert "read_file" not in tools(self.steps("report.md is private."))
+        made = self.steps("report.md is private.")
+        assert "report.md" not in [step["input"] for step in made]
+        assert "search_knowledge" not in tools(made), "a search could find it"
 
     def test_what_is_asked_for_instead_is_added(self):
         made = self.steps("Leave out the web, but look at press-release.md as well")
@@ -201,6 +203,93 @@ class TestObjections:
         assert not any(
             step["input"] == "/etc/passwd.txt" for step in made if step["tool"] == "read_file"
         )
+
+    @pytest.mark.parametrize(
+        ("objection", "read"),
+        [
+            ("only cells.md please", ["cells.md"]),
+            ("Use cells.md only", ["cells.md"]),
+            ("No. Just read `papers/Cells.md`!", ["cells.md"]),
+            ("nothing but cells.md", ["cells.md"]),
+            ("only cells.md, measurements.csv", ["cells.md", "data/measurements.csv"]),
+            ("only cells.md and report.md, not the web", ["cells.md", "report.md"]),
+        ],
+    )
+    def test_only_what_is_named_is_read(self, objection, read):
+        made = self.steps(objection)
+        assert [(step["tool"], step["input"]) for step in made] == [
+            ("read_file", path) for path in read
+        ]
+        assert made[0]["rationale"].startswith("You asked for it: “")
+
+    def test_only_a_file_and_the_web(self):
+        made = self.steps("only cells.md and the web")
+        assert tools(made) == ["web_search", "fetch_page", "read_file"]
+
+    @pytest.mark.parametrize(
+        "objection",
+        [
+            "not cells.md",
+            "everything but cells.md",
+            "Please leave out 'cells.md'.",
+            "skip cells.md",
+        ],
+    )
+    def test_what_is_not_wanted_is_not_found_by_a_search_either(self, objection):
+        made = steps("Who is the warden?", objections=[objection])
+        assert [step["input"] for step in made] == [
+            *("press-release.md", "data/measurements.csv", "report.md")
+        ]
+        assert tools(made) == ["read_file"] * 3
+
+    def test_it_stays_out_until_it_is_asked_for(self):
+        made = steps("Who is the warden?", objections=["not cells.md", "also look for copper"])
+        assert "search_knowledge" not in tools(made)
+        assert "“also look for copper”" in made[0]["rationale"]
+        made = steps("Who is the warden?", objections=["not cells.md", "cells.md too"])
+        assert made[-1]["input"] == "cells.md"
+
+    def test_where_the_others_are_too_many_to_read_it_says_so(self):
+        many = [Document(str(number), f"{number}.md") for number in range(9)]
+        [step] = steps("Who is the warden?", documents=many, objections=["not 3.md"])
+        assert step["tool"] == "search_knowledge"
+        assert "It may still find what you want left out" in step["rationale"]
+
+    @pytest.mark.parametrize("objection", ["cells.md too", "Also cells.md", "what about cells.md?"])
+    def test_a_file_more(self, objection):
+        before, after = self.steps(), self.steps(objection)
+        assert after[:-1] == before
+        assert (after[-1]["tool"], after[-1]["input"]) == ("read_file", "cells.md")
+
+    def test_one_file_instead_of_another(self):
+        made = self.steps("Read cells.md instead of report.md")
+        assert made[-1]["input"] == "cells.md"
+        assert "report.md" not in [step["input"] for step in made]
+
+    def test_what_is_asked_for_has_room_in_a_full_plan(self):
+        question = "How many fish? Did it help report.md? Was the press release right?"
+        assert len(steps(question, ALL)) == 6
+        *_, last = steps(question, ALL, objections=["cells.md too"])
+        assert last["input"] == "cells.md"
+
+    def test_a_step_can_be_meant_by_its_title(self):
+        question = "How many fish were counted?"
+        assert [step["title"] for step in steps(question)][1:] == ["Numbers"]
+        assert len(steps(question, objections=["skip the numbers"])) == 1
+
+    @pytest.mark.parametrize(
+        "objection", ["Make it nicer.", "not only cells.md", "only nowhere.md", "skip the weather"]
+    )
+    def test_what_it_cannot_use_it_says(self, objection):
+        before, after = self.steps(), self.steps(objection)
+        assert after[1:] == before[1:]
+        shown = f"I could not make use of: “{objection}”; edit the plan instead."
+        assert after[0]["rationale"] == f"{shown} {before[0]['rationale']}"
+
+    def test_what_a_reason_says_does_nothing_in_a_rationale(self):
+        [first, *_] = self.steps("Nicer [S1](http://x) <b>`\u202e\n" + "x" * 500)
+        assert not set("[]<>`\u202e\n") & set(first["rationale"])
+        assert len(first["rationale"]) < 260
 
     def test_everything_can_be_refused(self):
         assert self.steps("Steps 1, 2, 3, 4 and 5 are forbidden") == []

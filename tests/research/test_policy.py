@@ -431,11 +431,6 @@ def test_every_violating_step_is_named_once_for_each_reason(policy):
     ]
 
 
-def test_a_plan_has_six_steps_at_most(policy):
-    seven = plan(*(step("search_knowledge", "x", number) for number in range(1, 8)))
-    assert policy.check(seven, TOOLS).reasons == ["Step 7: A plan has at most 6 steps."]
-
-
 @pytest.mark.parametrize(
     ("malformed", "why"),
     [

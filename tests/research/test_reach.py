@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import deepnb
+from deepnb.agents.research import executor
 from tests.research.sessions import Scientist, plan, step
 from tests.sessions import ask, opening
 from tests.web.server import web_server
@@ -122,3 +123,13 @@ def test_the_number_of_requests_is_kept_side_by_side(research, web):
     session = research(model, policy=POLICY.format(hosts="*", most=6))
     assert ask(session, "How deep is the lake?").status == "done"
     assert len(web.requests) == 6
+
+
+@pytest.mark.parametrize(("most", "sent"), [(9, 3), (2, 2)])
+def test_what_fails_is_tried_again_as_often_as_may_be(research, web, monkeypatch, most, sent):
+    monkeypatch.setattr(executor, "_PAUSE", 0.01)
+    web.answers["/html/"] = (503, {}, b"later")
+    session = research(Scientist(thinker=plan(SEARCH)), policy=POLICY.format(hosts="*", most=most))
+    ask(session, "How deep is the lake?")
+    assert len(web.requests) == sent
+    assert f"tried {sent} times" in str(session.state["reasoning"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import json
 import logging
+import sys
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from deepnb.errors import WebSearchError
+from deepnb.errors import MissingExtraError, WebSearchError
 from deepnb.web import Engine, Hit, asearch, engine, search
 from tests.web.server import Web, web_server
 
@@ -48,6 +49,12 @@ def failed(**options) -> str:
     with pytest.raises(WebSearchError) as error:
         search("lake depth", **options)
     return str(error.value)
+
+
+def test_without_what_reads_the_page_it_says_what_to_install(web: Web, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    with pytest.raises(MissingExtraError, match="pip install lxml$"):
+        look(web, page())
 
 
 def test_hits_are_read_as_a_browser_shows_them(web: Web):

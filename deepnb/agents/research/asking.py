@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from deepnb.agents.research import prompts
 from deepnb.errors import ModelError
-from deepnb.events import DRAFT
+from deepnb.events import DRAFT, plain
 from deepnb.models.cassette.masking import mask
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 REPAIRS = 3
 _LONGEST_REPLY = 100_000
 _LONGEST_PROSE = 40_000
-_FENCED = re.compile(r"```(?:markdown|md)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
-"""A text as models like to hand it over, as if it were code."""
+_FENCED = re.compile(
+    r"^```(?:markdown|md)[ \t]*\n(.*?)\n?(?:^```[ \t]*$|\Z)|\A```[ \t]*\n(.*)\n```\Z",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+"""Markdown as models like to hand it over, as if it were code: nobody would look its claims up."""
 _AS_DRAFT: Any = {"tags": [DRAFT]}
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -74,9 +77,8 @@ class Asker:
             NoUsableReplyError: There was none.
         """
         messages = [SystemMessage(system), HumanMessage(prompt)]
-        text = str((await self._call(self.model, messages)).text)[:_LONGEST_PROSE].strip()
-        if fenced := _FENCED.fullmatch(text):
-            text = fenced[1].strip()
+        text = plain(str((await self._call(self.model, messages)).text)[:_LONGEST_PROSE]).strip()
+        text = _FENCED.sub(lambda match: match[1] or match[2] or "", text).strip()
         if not text:
             raise NoUsableReplyError("The reply was empty.")
         return text

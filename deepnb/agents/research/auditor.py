@@ -57,7 +57,7 @@ def _unaskable(policy: Policy, why: str) -> dict[str, Any]:
         "plan": None,
         "todos": [],
         "messages": [AIMessage(text)],
-        "reasoning": entry("auditor", said),
+        "reasoning": entry("auditor", said, aside=True),
     }
 
 

@@ -16,6 +16,7 @@ from deepnb.agents.research.state import ResearchState, StepResult, entry
 from deepnb.agents.research.tools import Context
 from deepnb.citations.registry import register
 from deepnb.errors import DeepnbError, FetchError, PathError, StepError
+from deepnb.events import plain
 from deepnb.models.cassette.masking import mask
 
 if TYPE_CHECKING:
@@ -89,38 +90,39 @@ def _forbidden(desk: Desk, step: PlanStep, requests: int) -> str | None:
 async def _tried(desk: Desk, errand: Errand, requests: _Requests) -> tuple[StepResult, str]:
     """Call the tool, again if that may help."""
     tool = desk.tools[errand["step"]["tool"]]
-    if tool.leaves and tool.name != FETCH:  # which asks about each page, and counts them
-        requests.count()
+    tries = TRIES if tool.name in _ARGUMENTS else 1  # others may do more than read
     context = Context(errand["question"], errand["given"], requests.permits)
     began = time.monotonic()
-    for number in range(1, TRIES + 1):
+    for number in range(1, tries + 1):
+        if tool.leaves and tool.name != FETCH:  # which asks about each page, and counts them
+            requests.count()
         try:
             async with asyncio.timeout(STEP_SECONDS):
                 readings = await _call(tool, errand["step"]["input"], context)
-        except TimeoutError:
-            error, final = f"It took longer than {STEP_SECONDS:.0f} seconds.", False
-        except (PathError, StepError) as problem:
-            error, final = str(problem), True
-        except FetchError as problem:
-            error, final = str(problem), not problem.again
-        except DeepnbError as problem:
-            error, final = str(problem), False
         except Exception as problem:  # noqa: BLE001  # a tool may be anybody's
-            error, final = mask(f"{type(problem).__name__}: {problem}"), False
+            error, final = _explained(problem)
         else:
             readings = _permitted(desk, readings, context)
             result: StepResult = {"status": "ok", "error": " ".join(context.problems)}
             result |= {"readings": readings, "external": requests.sent}
             return result, _found(readings, context, began)
-        if final or number == TRIES:
+        if final or number == tries or _forbidden(desk, errand["step"], requests.before):
             break
         await asyncio.sleep(_PAUSE * number)
-    tries = "" if final or TRIES == 1 else f" It was tried {TRIES} times."
-    return {
-        "status": "failed",
-        "error": error,
-        "external": requests.sent,
-    }, f"Failed: {error}{tries}"
+    again = f" It was tried {number} times." if number > 1 else ""
+    failed: StepResult = {"status": "failed", "error": error, "external": requests.sent}
+    return failed, f"Failed: {error}{again}"
+
+
+def _explained(problem: Exception) -> tuple[str, bool]:
+    """Say what went wrong, and whether it is no use to try again."""
+    if isinstance(problem, TimeoutError):
+        return f"It took longer than {STEP_SECONDS:.0f} seconds.", False
+    if isinstance(problem, FetchError):
+        return str(problem), not problem.again
+    if isinstance(problem, DeepnbError):
+        return str(problem), isinstance(problem, PathError | StepError)
+    return mask(f"{type(problem).__name__}: {problem}"), False
 
 
 class _Requests:
@@ -203,7 +205,7 @@ def _register(
     sources: dict[str, Source], result: StepResult
 ) -> tuple[dict[str, Source], StepResult]:
     """Give what a step has read its ids."""
-    readings = result["readings"]
+    readings: list[Reading] = plain(result["readings"])
     sources = register(sources, readings, time.time())
     places = {(each["kind"], each["location"]): each for each in sources.values()}
     found = []

@@ -12,8 +12,6 @@ from deepnb.agents.research.thinker import todos
 from deepnb.interrupts import Plan, PlanAnswer, PlanRequest, ask
 
 if TYPE_CHECKING:
-    from langgraph.graph import END  # noqa: F401
-
     from deepnb.agents.research.desk import Desk
 
 _REJECTED = "You did not approve the plan, so nothing was looked up."
@@ -51,9 +49,7 @@ def gate(desk: Desk, state: ResearchState) -> dict[str, Any]:
         "audit": audit,
         "todos": todos(plan["steps"]),
         "objections": [],
-        "reasoning": entry(
-            "human_gate", f"The plan was approved{edited}{against}.", aside=True
-        ),
+        "reasoning": entry("human_gate", f"The plan was approved{edited}{against}.", aside=True),
     }
 
 
@@ -69,9 +65,7 @@ def _rejected(state: ResearchState, reason: str | None) -> dict[str, Any]:
         "plan": None,
         "todos": [],
         "messages": [AIMessage(_REJECTED)],
-        "reasoning": entry(
-            "human_gate", "The plan was rejected, without a reason.", aside=True
-        ),
+        "reasoning": entry("human_gate", "The plan was rejected, without a reason.", aside=True),
     }
 
 

@@ -42,7 +42,8 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
         text, gaps = offline.write(state["question"], plan, state["results"], sources, documents)
         if not text:
             why = "Nothing was found that answers the question, so there is no report."
-            return {"messages": [AIMessage(gaps)], "reasoning": entry("synthesizer", why)}
+            reasoning = entry("synthesizer", why, aside=True)
+            return {"messages": [AIMessage(gaps)], "reasoning": reasoning}
         gaps = f"- The model wrote no report, so these are quotes.\n{gaps}" if said else gaps
     number = len({identity for identity, _ in found})
     summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"

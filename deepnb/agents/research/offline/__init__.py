@@ -4,6 +4,7 @@ It plans by rule and reports in verbatim quotes; it never says anything of its o
 
     plan.py        a question, and what the documents are called → steps
     objections.py  why a plan was refused → another plan
+    steps.py       what a step is made of
     sentences.py   passages → sentences, table rows and lines of code, each exactly as it was read
     choose.py      those that say most about a question
     excerpts.py    these in their context, each once, as quotes with their marks

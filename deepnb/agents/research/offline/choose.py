@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from deepnb.agents.research.offline.plan import DATES, DOUBT, FIGURES, READ, safe
+from deepnb.agents.research.offline.plan import DATES, DOUBT, FIGURES
 from deepnb.agents.research.offline.sentences import Sentence, sentences
+from deepnb.agents.research.offline.steps import READ, safe
 from deepnb.keywords import coverage, idf, words
 from deepnb.models.offline.answer import listing, shown
 from deepnb.models.offline.rank import answers, says_the_same, sign_of_an_answer, weights
-from deepnb.models.offline.vocabulary import concepts, key_terms
+from deepnb.models.offline.vocabulary import concepts, key_terms, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -46,7 +47,11 @@ _CONTRAST = frozenset(
 _FROM_THE_SEARCH, _LOOKS_RIGHT = 0.25, 0.15
 # What a document is about as a whole tells little about one of its sentences.
 _IN_TITLE = 0.4
-_ITSELF, _ASKS, _POINTS_BACK = 0.7, 0.4, 0.05
+_ITSELF, _ASKS, _POINTS_BACK, _ANOTHER_YEAR = 0.7, 0.4, 0.05, 0.4
+# A name within a question, which is what it turns on, and a year.
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'\u2019-]+(?: [A-Z][\w'\u2019-]+)*")
+_A_NAME = 1.5
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # What was read is the little that has the question's words. Judged by it alone, they would seem
 # common; so it is weighed as a part of something larger.
 _UNREAD = 100
@@ -87,6 +92,10 @@ class Evidence:
         rarest = max(idf([["once"], *[[]] * (len(texts) + _UNREAD)]).values())
         self.absent = [term for term in self.asked if term not in self._weight]
         self._weight |= dict.fromkeys(self.absent, rarest)
+        for name in _NAME.findall(question):
+            self._weight |= {t: _A_NAME * self._weight.get(t, 0.0) for t in set(concepts(name))}
+        self._subjects = frozenset(concepts(" ".join(subjects(question))))
+        self._years = set(_YEAR.findall(question))
 
     def wanted(self, step: PlanStep) -> list[str]:
         """The terms that what a step has found must have: its own, as far as they are asked for.
@@ -116,7 +125,7 @@ class Evidence:
             one
             for one in scored
             if one.sentence.says_something
-            and (not wanted or wanted.intersection(one.sentence.near))
+            and self._is_about(wanted, one.sentence)
             and (commands(self.question) or not commands(one.sentence.text))
         ]
         return sorted(relevant, key=lambda each: -each.score)
@@ -154,6 +163,20 @@ class Evidence:
             return False
         return not wanted or answers(wanted, present, self._weight)
 
+    def _is_about(self, wanted: frozenset[str], sentence: Sentence) -> bool:
+        """Whether it has something of what is wanted, and not only another word for it.
+
+        Everyday words have others that count as the same, and these mean many things.
+        """
+        own = wanted & self._subjects
+        is_near = not wanted or not wanted.isdisjoint(sentence.near)
+        return is_near and (not own or not own.isdisjoint(sentence.wide))
+
+    def _is_of_another_year(self, text: str) -> bool:
+        """Whether it tells of years, and of none that the question names."""
+        years = set(_YEAR.findall(text))
+        return bool(years and self._years and years.isdisjoint(self._years))
+
     def _score(self, wanted: frozenset[str], each: Sentence, sign: re.Pattern[str] | None) -> float:
         about = set(concepts(each.about))
         weight = {t: self._weight.get(t, 0.0) * (_IN_TITLE if t in about else 1) for t in wanted}
@@ -162,6 +185,7 @@ class Evidence:
         score = _ITSELF * own + (1 - _ITSELF) * wide
         score += _LOOKS_RIGHT if sign and sign.search(each.text) else 0.0
         score -= _ASKS if each.text.rstrip("\"'\u201d\u2019)").endswith("?") else 0.0
+        score -= _ANOTHER_YEAR if self._is_of_another_year(each.text) else 0.0
         score -= _POINTS_BACK if points_back(each.text) else 0.0
         return score
 

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from deepnb.agents.research.offline.choose import commands, distinct, points_back
-from deepnb.agents.research.offline.plan import safe
 from deepnb.agents.research.offline.sentences import sentences
+from deepnb.agents.research.offline.steps import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

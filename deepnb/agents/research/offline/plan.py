@@ -13,6 +13,15 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from deepnb.agents.research.offline.objections import heed
+from deepnb.agents.research.offline.steps import (
+    FETCH,
+    MOST_STEPS,
+    READ,
+    SEARCH,
+    WEB,
+    make_step,
+    safe,
+)
 from deepnb.keywords import coverage, idf
 from deepnb.models.offline.request import named_files, split_questions
 from deepnb.models.offline.vocabulary import concepts, key_terms, key_words, relatives, subjects
@@ -23,11 +32,7 @@ if TYPE_CHECKING:
     from deepnb.interrupts import Plan, PlanStep
     from deepnb.knowledge import Overview
 
-MOST_STEPS = 6
-SEARCH, READ, WEB, FETCH = "search_knowledge", "read_file", "web_search", "fetch_page"
-
 _MOST_PARTS, _MOST_READ = 3, 2
-_LONGEST_INPUT, _LONGEST_TITLE = 500, 90
 _ASKS = r"(?:how|what|why|when|where|who|whose|which|did|do|does|is|are|was|were|can|has|have|will)"
 _SECOND_QUESTION = re.compile(rf"[,;]?\s+(?:and|but|or)\s+(?={_ASKS}\b)", re.IGNORECASE)
 _COMPARED = re.compile(
@@ -58,8 +63,6 @@ _JUDGES = re.compile(
 )
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]]", re.IGNORECASE)
 _NUMBERING = re.compile(r"^[\s#=*]*(?:\d+(?:\.\d+)*[.)]?\s+)?")
-# What could be taken for Markdown, or for a mark, in a title that a document chose.
-_UNSAFE = re.compile(r"[\[\]【】<>`*|\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
 _ENOUGH = 0.6
 WITHIN = " › "  # noqa: RUF001  # how headings stand within each other
 DOUBT = "however although despite no not without failed limited"
@@ -94,19 +97,18 @@ def plan(
     web = list(_web(told, tools))
     steps = [*steps[: MOST_STEPS - len(web)], *web]
     _number(steps)
-    steps = heed(steps, objections, files, tools, subjects(told))[:MOST_STEPS]
-    return {"question": told, "steps": steps}
+    steps, unused = heed(steps, objections, files, tools, subjects(told))
+    return {"question": told, "steps": _admitting(unused, steps)}
 
 
-def _step(tool: str, title: str, wanted: str, rationale: str) -> PlanStep:
-    return {
-        "id": "",
-        "title": title,
-        "tool": tool,
-        "input": " ".join(wanted.split())[:_LONGEST_INPUT],
-        "rationale": rationale,
-        "depends_on": [],
-    }
+def _admitting(unused: Sequence[str], steps: list[PlanStep]) -> list[PlanStep]:
+    """The steps, the first of which says which reasons nothing could be made of."""
+    if not unused or not steps:
+        return steps
+    reasons = "; ".join(f"“{safe(reason)}”" for reason in unused)
+    admitted = f"I could not make use of: {reasons}; edit the plan instead."
+    first: PlanStep = {**steps[0], "rationale": f"{admitted} {steps[0]['rationale']}"}
+    return [first, *steps[1:]]
 
 
 def _number(steps: Sequence[PlanStep]) -> None:
@@ -141,23 +143,23 @@ def _called_so(path: str, asked: set[str]) -> bool:
 def _reads(named: Sequence[str], tools: Collection[str]) -> Iterator[PlanStep]:
     for path in named if READ in tools else ():
         name = safe(PurePosixPath(path).name)
-        yield _step(READ, f"What {name} says", path, f"The question names {name}.")
+        yield make_step(READ, f"What {name} says", path, f"The question names {name}.")
 
 
 def _fetches(question: str, tools: Collection[str]) -> Iterator[PlanStep]:
     for match in islice(_ADDRESS.finditer(question), _MOST_READ if FETCH in tools else 0):
         title = f"What {safe(match[0])} says"
-        yield _step(FETCH, title, match[0], "The question names this address.")
+        yield make_step(FETCH, title, match[0], "The question names this address.")
 
 
 def _web(question: str, tools: Collection[str]) -> Iterator[PlanStep]:
     if WEB not in tools:
         return
     reason = "The web may say more, or something else, than the documents do."
-    yield _step(WEB, "What a web search finds", _ADDRESS.sub(" ", question), reason)
+    yield make_step(WEB, "What a web search finds", _ADDRESS.sub(" ", question), reason)
     if FETCH in tools:
         reason = "A search shows a line or two of a page; this reads the first pages found."
-        yield _step(FETCH, "What those pages say", "", reason)
+        yield make_step(FETCH, "What those pages say", "", reason)
 
 
 def _searches(question: str, overview: Sequence[Overview]) -> list[PlanStep]:
@@ -173,12 +175,12 @@ def _parts(question: str) -> Iterator[PlanStep]:
     if compared := _compared(question):
         for number, side in enumerate(compared, 1):
             reason = f"The question compares two things; this is the {_nth(number)}."
-            yield _step(SEARCH, f"About {safe(side)}", side, reason)
+            yield make_step(SEARCH, f"About {safe(side)}", side, reason)
         return
     parts = _questions(question)
     if len(parts) == 1:
         reason = "Passages that have the question's words, or mean the same."
-        yield _step(SEARCH, "What the documents say", _widened(question), reason)
+        yield make_step(SEARCH, "What the documents say", _widened(question), reason)
         return
     topic = " ".join(dict.fromkeys(subjects(parts[0])))
     for number, part in enumerate(parts, 1):
@@ -187,7 +189,7 @@ def _parts(question: str) -> Iterator[PlanStep]:
         )
         back = number > 1 and topic and _POINTS_BACK.search(part)
         wanted = _widened(f"{part} ({topic})" if back else part)
-        yield _step(SEARCH, _as_title(part), wanted, reason)
+        yield make_step(SEARCH, _as_title(part), wanted, reason)
 
 
 def _widened(question: str) -> str:
@@ -232,7 +234,7 @@ def _sections(question: str, overview: Sequence[Overview]) -> list[PlanStep]:
     section = safe(heading)
     reason = f"{safe(title)} has a section called “{section}”."
     words = " ".join(dict.fromkeys([*key_words(question), *section.lower().split()]))
-    return [_step(SEARCH, f"On “{section}”", words, reason)]
+    return [make_step(SEARCH, f"On “{section}”", words, reason)]
 
 
 def _numbers(question: str, overview: Sequence[Overview]) -> Iterator[PlanStep]:
@@ -248,7 +250,9 @@ def _numbers(question: str, overview: Sequence[Overview]) -> Iterator[PlanStep]:
     are = "is a table" if len(names) == 1 else "are tables"
     reason = f"The question asks for {what}, and {' and '.join(map(safe, names))} {are}."
     kind = FIGURES if number else DATES
-    yield _step(SEARCH, "Numbers" if number else "Dates", " ".join([*topic, kind, *stems]), reason)
+    yield make_step(
+        SEARCH, "Numbers" if number else "Dates", " ".join([*topic, kind, *stems]), reason
+    )
 
 
 def _against(question: str) -> Iterator[PlanStep]:
@@ -256,7 +260,7 @@ def _against(question: str) -> Iterator[PlanStep]:
     topic = " ".join(key_words(question))
     if topic and (_claims(question) or _YES_OR_NO.search(question) or _JUDGES.search(question)):
         reason = "What the question is about may be denied or limited elsewhere."
-        yield _step(SEARCH, "What may speak against it", f"{topic} {DOUBT}", reason)
+        yield make_step(SEARCH, "What may speak against it", f"{topic} {DOUBT}", reason)
 
 
 def _claims(text: str) -> bool:
@@ -271,12 +275,6 @@ def _as_title(part: str) -> str:
     text = safe(part).rstrip(" ?.,;")
     mark = "?" if re.match(rf"(?:\w+\s+)?{_ASKS}\b", text, re.IGNORECASE) else ""
     return f"{text[:1].upper()}{text[1:]}{mark}"
-
-
-def safe(text: str) -> str:
-    """A name as words for a title: one line, not long, nothing that Markdown would obey."""
-    line = " ".join(_UNSAFE.sub(" ", text).split())
-    return line if len(line) <= _LONGEST_TITLE else f"{line[:_LONGEST_TITLE].rstrip()}…"
 
 
 def _nth(number: int) -> str:

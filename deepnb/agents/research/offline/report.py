@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
 from deepnb.agents.research.offline.excerpts import Excerpts
-from deepnb.agents.research.offline.plan import safe
+from deepnb.agents.research.offline.steps import safe
 from deepnb.models.offline.answer import count, listing, shown
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NOTHING = "**Nothing was found that answers this, so there is no report.**"
 _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
+# Below it, a sentence that has too few of the words to answer alone has too few altogether.
+_LEAST = 0.4
 
 
 class Written(NamedTuple):
@@ -84,7 +86,7 @@ def _best(evidence: Evidence, plan: Plan, found: Mapping[str, list[Scored]]) -> 
         by_thing.setdefault(wanted, []).extend(found.get(step["id"], ()))
     for wanted, all_ in by_thing.items():
         alone = [each for each in all_ if evidence.answers(wanted, each.sentence)]
-        by_thing[wanted] = alone or all_[:1]
+        by_thing[wanted] = alone or [one for one in all_[:1] if one.score >= _LEAST]
     ranked = [sorted(each, key=lambda one: -one.score) for each in by_thing.values() if each]
     first = distinct([each[0] for each in ranked])
     top = max((each.score for each in first), default=0.0)
