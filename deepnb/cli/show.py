@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 def show(thread: str, workspace: str, *, with_steps: bool) -> None:
     """Print a thread's conversation, with what was done if `with_steps`."""
     paint = Paint(sys.stdout)
-    conversation = turns(read_events(folder(workspace), thread))
+    events = read_events(folder(workspace), thread)
+    conversation = turns(events)
     for turn in conversation:
         print("\n".join(_turn(turn, paint, with_steps=with_steps)), end="\n\n")
     if any(turn.pending for turn in conversation):
-        command = ["deepnb", "ask", "--thread", thread, "--workspace", workspace]
+        agent = next((event.agent for event in events if event.agent and not event.parent), "deep")
+        command = ["deepnb", "ask", "--agent", agent, "--thread", thread, "--workspace", workspace]
         print(f"To answer, on a terminal: {legible(shlex.join(command))}")
 
 

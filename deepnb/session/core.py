@@ -204,7 +204,7 @@ class Core:
         """Refuse a thread of another agent, which would take its questions for its own."""
         if (other := about.get("agent", self.agent)) != self.agent:
             raise ThreadError(
-                f"The thread {self.recipe.thread!r} is the agent {other!r}'s. Open it with that "
+                f"The thread {self.recipe.thread!r} is of the agent {other!r}. Open it with that "
                 f"one, or use another thread, for example thread={self.agent + '-1'!r}."
             )
         return about
