@@ -31,7 +31,9 @@ _QUOTES = re.compile(
     r"|(?<![\w\"])\"(?=\S)([^\"]{1,4000})(?<=\S)\"(?!\w)"
     r"|(?<!\w)\u2018((?:[^\u2018\u2019]|\u2019(?=\w)){1,4000})\u2019(?!\w)"
 )
+_CODE = re.compile(CODE_SPAN)
 _MARKS = re.compile(rf"(?P<code>{CODE_SPAN})|(?P<marks>(?:\[S\d{{1,6}}\][ \t]*)+)")
+_FOOTNOTE = re.compile(rf"(?P<code>{CODE_SPAN})|\\?\[\^[\w-]{{1,20}}\](?!`)")
 _ATTRIBUTION = re.compile(r"\s*(?:[-\u2013\u2014\u2015]|--)")
 _ATTRIBUTION_LINE = re.compile(r"\n\s*[\u2013\u2014\u2015-][^\n]*$")
 
@@ -58,7 +60,7 @@ def claims(text: str) -> list[Claim]:
     found: list[Claim] = []
     number = 0
     for kind, content in _contents(text):
-        for claim in _claims_of(kind, content):
+        for claim in _claims_of(kind, _FOOTNOTE.sub(lambda match: match["code"] or "", content)):
             claim.marks = [(number + n, key) for n, (_, key) in enumerate(claim.marks)]
             number += len(claim.marks)
             if found and claim.marks and _belongs_before(claim, found[-1]):
@@ -106,8 +108,8 @@ def _claims_of(kind: str, content: str) -> Iterator[Claim]:
     elif kind == "row":
         yield from _segments(content, kind)
     else:
-        quoted_spans = [match.span() for match in _QUOTES.finditer(content)]
-        for start, end in spans(content, quoted_spans):
+        whole = [match.span() for form in (_QUOTES, _CODE) for match in form.finditer(content)]
+        for start, end in spans(content, sorted(whole)):
             yield from _segments(content[start:end], kind)
 
 
@@ -136,7 +138,7 @@ def _cut(sentence: str, groups: Sequence[re.Match[str]]) -> Iterator[str]:
 
 def _claim(text: str, kind: str, groups: Sequence[re.Match[str]]) -> Claim:
     bare = _without_marks(text)
-    said = words(bare).strip(" \t\n,;")
+    said = words(bare).strip(" \t\n,;").lstrip(": ")
     quotes = [next(filter(None, match.groups())) for match in _QUOTES.finditer(bare)]
     if kind == "quote" and not quotes:
         quotes = [bare.strip()]

@@ -4,6 +4,9 @@ A mark is `[S1]`. Models write `[S1, S3]`, `[s1]`, `(S1)` and `【S1】` as well
 exist. They also write addresses: only one that was really read stays a link, since a made-up
 reference is worse than none. For the same reason a list of references by the model is left out;
 the list below a report is made from what was read.
+
+What is in code stays as it is. A backtick that neither begins nor ends code gets a backslash, so
+that whoever reads the report afterwards, in whatever pieces, finds the same code in it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MARK = re.compile(r"\[(S\d{1,6})\]")
-CODE_SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\0]{1,2000}?(?<!`)(?P=ticks)(?!`)"
+# Code, or backticks that are none: from left to right, as a parser reads them.
+CODE_SPAN = r"\\[\\`]|(?P<ticks>`++)(?:(?:[^`]++|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)|(?P<lone>))"
 _ID = re.compile(r"(?i)\bS(\d{1,6})\b")
 _IDS = r"\^?\s*(?:sources?:?\s*)?S\d{1,6}"
 _PLACE = (
@@ -46,6 +50,9 @@ _ONLY_MARKERS = re.compile(r"[\s>*+\-_=\d.)]*")
 _REFERENCES = re.compile(
     r"(?i)(?:sources|references|bibliography|works cited|citations|literature)\s*:?"
 )
+_CELLS = re.compile(r"((?<!\\)\||\n)")
+# Where something has gone, no backtick meets another one or a backslash, and no mark is a link.
+_MEETING = re.compile(r"(?<=[`\\])\0+(?=[`\\])|(?<=\])\0+(?=\()")
 _MOST_BRACKETS = 10_000
 
 # Blocks only: what is in a line is found here, by where it stands.
@@ -66,8 +73,10 @@ def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[s
         ids: Of the sources.
         locations: Of the sources: addresses that may be links.
     """
-    lines = _without_references("\n".join(text.replace("\0", "").splitlines())).split("\n")
-    kept, removed = list(lines), 0
+    text = "\n".join(text.replace("\0", "").strip().splitlines())
+    lines = _without_references(text).split("\n")
+    kept: list[str | None] = [*lines]
+    removed = 0
     covered = set[int]()
     for token in blocks("\n".join(lines)):
         if token.map is None:
@@ -77,14 +86,20 @@ def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[s
             covered.update(range(first, last))
         elif token.type in {"paragraph_open", "heading_open", "table_open"}:
             covered.update(range(first, last))
-            piece, unknown = _tidy_piece("\n".join(lines[first:last]), ids, locations)
-            kept[first:last] = piece.split("\n")
-            removed += unknown
+            piece = "\n".join(lines[first:last])
+            # Nothing goes from one cell of a table into another, and no code either.
+            pieces = _CELLS.split(piece) if token.type == "table_open" else [piece]
+            tidied = [_tidy_piece(each, ids, locations) for each in pieces]
+            whole = "".join(each for each, _ in tidied)
+            kept[first:last] = [whole, *[None] * (last - first - 1)]
+            removed += sum(unknown for _, unknown in tidied)
     # What no block covers are definitions of links.
     shown = (
-        line for n, line in enumerate(kept) if n in covered or _ONLY_MARKERS.fullmatch(lines[n])
+        line
+        for n, line in enumerate(kept)
+        if line is not None and (n in covered or _ONLY_MARKERS.fullmatch(lines[n]))
     )
-    return "\n".join(shown).strip(), removed
+    return "\n".join(shown).strip("\n"), removed  # no spaces: before code they mean something
 
 
 def _tidy_piece(piece: str, ids: Collection[str], locations: Collection[str]) -> tuple[str, int]:
@@ -92,25 +107,35 @@ def _tidy_piece(piece: str, ids: Collection[str], locations: Collection[str]) ->
         return "", 0
     unknown: list[str] = []
     replaced = _PIECE.sub(partial(_instead, ids, locations, unknown), piece)
-    return _DEFINITION.sub(r"\1\\:", replaced), len(unknown)
+    apart = _MEETING.sub(" ", replaced).replace("\0", "")
+    return _DEFINITION.sub(r"\1\\:", apart), len(unknown)
 
 
 def _instead(
     ids: Collection[str], locations: Collection[str], unknown: list[str], match: re.Match[str]
 ) -> str:
     kind = match.lastgroup
-    if kind in {"mark", "round"}:
-        return _marks(match, ids, unknown)
-    if kind == "bare":
-        return _address(match["bare"], locations)
-    if kind == "link":
-        label = _PIECE.sub(partial(_instead, ids, locations, unknown), match["label"])
-        if match["address"] in locations and not match[0].startswith("!"):
-            return f"[{label}]({match['address']})"
-        return f"{label} (`{match['address'].replace('`', '')}`)" if match["address"] else label
+    if kind == "code":
+        return match[0] if match["lone"] is None else match[0].replace("`", "\\`")
     if kind == "tag":
         return "&lt;"
-    return "] " if kind == "open" else match[0]
+    if kind == "open":
+        return "] "
+    if kind == "link":
+        label = _PIECE.sub(partial(_instead, ids, locations, unknown), match["label"])
+        made = _link(label, match, locations)
+    elif kind == "bare":
+        made = _address(match["bare"], locations)
+    else:
+        made = _marks(match, ids, unknown)
+    return f"\0{made}\0"
+
+
+def _link(label: str, match: re.Match[str], locations: Collection[str]) -> str:
+    address = match["address"].replace("`", "")
+    if address == match["address"] and address in locations and not match[0].startswith("!"):
+        return f"[{label}]({address})"
+    return f"{label} (`{address}`)" if address else label
 
 
 def _marks(match: re.Match[str], ids: Collection[str], unknown: list[str]) -> str:

@@ -193,7 +193,6 @@ class Statement:
             "names": frozenset(_NAME.findall(self.text)) - frozenset(_DAY.findall(self.text)),
         }
 
-
     @cached_property
     def names(self) -> frozenset[str]:
         """The names in it, in concepts."""

@@ -11,7 +11,9 @@
     uncited             a claim with no mark
 
 `quoted` is about the words between the quotation marks. A number beside them that the source has
-not makes it `not found`.
+not makes it `not found`. One or two words in quotation marks are no evidence, so that such a claim
+is judged as a paraphrase; but the source has to have them. Words in square brackets are those of
+the writer: with them, a quote is a paraphrase, too.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from deepnb.citations.conflicts import conflicts
 from deepnb.citations.marks import blocks, tidy
 from deepnb.citations.numbers import numbers
 from deepnb.citations.positions import positions
-from deepnb.citations.quotes import Span, Texts, is_evidence
+from deepnb.citations.quotes import Span, Texts, is_evidence, without_insertions
 from deepnb.citations.shapes import Checked, Citation, Verdict
 from deepnb.citations.wording import endings
 from deepnb.keywords import coverage, idf, terms
@@ -67,7 +69,7 @@ def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
     every = {verdict: counts[verdict] for verdict in get_args(Verdict)}
     missing = f"## {NOT_FOUND}\n\n{gaps}" if gaps else ""
     parts = [_closed(body), missing, endings(sources, rows, every, removed)]
-    whole = "\n\n".join(part.strip() for part in parts if part.strip())
+    whole = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     return Checked(
         text=whole,
         marks=_places(whole, rows),
@@ -97,28 +99,33 @@ def _rows(claim: Claim, library: _Library) -> Iterable[Citation]:
     if not claim.marks:
         yield _row(claim, "", "uncited")
         return
-    quotes = [quote for quote in claim.quotes if is_evidence(quote)]
+    judged = {key: _judged(claim, key, library) for key in {key for _, key in claim.marks}}
     for mark, key in claim.marks:
-        row = _quoted(claim, quotes, key, library) if quotes else _paraphrased(claim, key, library)
-        yield {**row, "mark": mark}
+        yield {**judged[key], "mark": mark}
 
 
-def _quoted(claim: Claim, quotes: list[str], key: str, library: _Library) -> Citation:
-    """Judge a claim that quotes, for one of its marks."""
-    missing = [quote for quote in quotes if library.locate(quote, key) is None]
-    if not missing:
-        longest = max(quotes, key=len)
-        around = _outside(claim.text, quotes)
-        verdict: Verdict = "quoted" if library.has_numbers(around, key) else "not found"
-        return library.row(claim, key, verdict, longest, span=library.locate(longest, key))
-    beside = [other for _, other in claim.marks]
-    if all(any(library.locate(quote, other) for other in beside) for quote in missing):
-        return _paraphrased(claim, key, library)  # another mark beside this one is for the quote
-    lost = missing[0]
-    for other in library.others(key):
-        if span := library.locate(lost, other):
-            return library.row(claim, key, "misattributed", lost, span=span, found_in=other)
-    return _row(claim, key, "not found", lost)
+def _judged(claim: Claim, key: str, library: _Library) -> Citation:
+    """Judge a claim for one of its marks."""
+    beside = {other for _, other in claim.marks}
+    missing = [quote for quote in claim.quotes if not library.has_words(quote, key)]
+    lost = [q for q in missing if not any(library.has_words(q, other) for other in beside)]
+    if lost:
+        return _lost(claim, max(lost, key=is_evidence), key, library)
+    longest = max(claim.quotes, key=len, default="")
+    span = library.locate(longest, key) if is_evidence(longest) else None
+    # Another mark beside this one may be for a quote; and words of the writer make it no quote.
+    if span is None or not all(library.locate(quote, key) for quote in claim.quotes):
+        return _paraphrased(claim, key, library)
+    around = _outside(claim.text, claim.quotes)
+    verdict: Verdict = "quoted" if library.has_numbers(around, key) else "not found"
+    return library.row(claim, key, verdict, longest, span=span)
+
+
+def _lost(claim: Claim, quote: str, key: str, library: _Library) -> Citation:
+    for other in library.others(key) if is_evidence(quote) else ():
+        if span := library.locate(quote, other):
+            return library.row(claim, key, "misattributed", quote, span=span, found_in=other)
+    return _row(claim, key, "not found", quote)
 
 
 def _paraphrased(claim: Claim, key: str, library: _Library) -> Citation:
@@ -127,7 +134,7 @@ def _paraphrased(claim: Claim, key: str, library: _Library) -> Citation:
     share, passage = library.overlap(claim.text, key)
     if share >= _ENOUGH and library.has_numbers(claim.text, key):
         return library.row(claim, key, _PARAPHRASED, passage=passage)
-    beside = [other for _, other in claim.marks]
+    beside = {other for _, other in claim.marks}
     others = [
         other
         for other in library.others(key)
@@ -181,6 +188,13 @@ class _Library:
                 self._texts[key] = Texts([passage["text"] for passage in passages])
             self._found[quote, key] = self._texts[key].locate(quote)
         return self._found[quote, key]
+
+    def has_words(self, quote: str, key: str) -> bool:
+        """Whether a source has a quote, or all of it but the words in square brackets."""
+        if self.locate(quote, key):
+            return True
+        pieces = without_insertions(quote)
+        return bool(pieces) and all(self.locate(piece, key) for piece in pieces)
 
     def has_numbers(self, text: str, key: str) -> bool:
         """Whether a source has every number of a text."""

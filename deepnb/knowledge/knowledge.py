@@ -223,10 +223,13 @@ class Knowledge:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]  # it has no types
 
         with tqdm(leave=False, bar_format="{desc} {bar} {n_fmt}/{total_fmt}") as bar:
+            shown = None
             while not wait(0.2):
                 now = self.progress
-                bar.total, bar.n = now.total or None, now.done
-                bar.set_description_str(str(now).partition(" of ")[0].rstrip("0123456789, "))
+                if str(now) != shown:  # a log file need not be told five times a second
+                    shown = str(now)
+                    bar.total, bar.n = now.total or None, now.done
+                    bar.set_description_str(shown.partition(" of ")[0].rstrip("0123456789, "))
 
     def _undamaged(self, read: Callable[[], Result]) -> Result:
         """Read; if the index turns out to be damaged, have it made anew and read that."""

@@ -94,6 +94,19 @@ def test_a_quote_of_two_sentences_is_one(quote):
     assert claim.quotes == ["a b. C d"]
 
 
+def test_footnotes_are_no_part_of_a_claim_and_code_is_not_cut():
+    text = (
+        "The lake is small.[^1] The pump works well[^b] [S1].\n\n[^1]\\: A note on lakes.\n\n"
+        "See `x. [S1] Y` and the green lake [S2]."
+    )
+    assert said(text) == [
+        ("The lake is small.", []),
+        ("The pump works well.", ["S1"]),
+        ("A note on lakes.", []),
+        ("See x. [S1] Y and the green lake.", ["S2"]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("written", "tidied", "removed"),
     [
@@ -116,6 +129,20 @@ def test_a_quote_of_two_sentences_is_one(quote):
         ("[a[b]](javascript:alert(1))", "[a[b]] (javascript:alert(1))", 0),
         ("Green [S1].\n\n## References\n\n1. Made up et al. 2020 [S1]", "Green [S1].", 0),
         ("```\n[S9] (S1)\n```", "```\n[S9] (S1)\n```", 0),
+        ("Green [S1,\nS3].\n\nBlue [S9].\n\nRed.", "Green [S1][S3].\n\nBlue.\n\nRed.", 1),
+        ("\n\n    Green [S9].", "Green.", 1),
+        ("Green (S1)(http://evil.example)", "Green [S1] (`http://evil.example`)", 0),
+        # Backticks that neither begin nor end code.
+        ("\\`[y](http://evil.example)\\`", "\\`y (`http://evil.example`)\\`", 0),
+        ("\\`Green [S9]\\` `[S9]\\`", "\\`Green\\` `[S9]\\`", 1),
+        ("\\\\`[S9]`", "\\\\`[S9]`", 0),
+        ("\\``[S9]` ``[S9]`", "\\``[S9]` \\`\\` \\`", 1),
+        ("- a `b\n- [S9] ` x", "- a \\`b\n- \\` x", 1),
+        ("| ` | [S9] |\n|--|--|\n| ` | b |", "| \\` | |\n|--|--|\n| \\` | b |", 1),
+        ("``x``http://evil.example``y``", "``x`` `http://evil.example` ``y``", 0),
+        ("``a``[S9]`http://evil.example`", "``a`` `http://evil.example`", 1),
+        ("\\ [S9]`http://evil.example`", "\\ `http://evil.example`", 1),
+        (f"`{'x' * 3000} [S9]`", f"`{'x' * 3000} [S9]`", 0),
     ],
 )
 def test_marks_are_put_right_and_only_what_was_read_is_a_link(written, tidied, removed):
@@ -123,7 +150,16 @@ def test_marks_are_put_right_and_only_what_was_read_is_a_link(written, tidied, r
 
 
 @pytest.mark.parametrize(
-    "text", ["[S1" * 50_000, "`" * 30_001 + "[S1]", "> " * 20_000, "“" * 50_000, "a. " * 30_000]
+    "text",
+    [
+        "".join("`" * n + " " for n in range(400)),
+        "x [S1] " * 5_000,
+        "[S1" * 50_000,
+        "`" * 30_001 + "[S1]",
+        "> " * 20_000,
+        "“" * 50_000,
+        "a. " * 30_000,
+    ],
 )
 def test_hostile_reports_end(text):
     claims(tidy(text, {"S1"}, set())[0])

@@ -36,6 +36,16 @@ def judged(text):
         ("He thinks that mud was never the main thing, but fields [S1].", "misattributed", "S3"),
         ("Quantum computers factor large integers quickly [S1].", "not found", ""),
         ("The so-called “aeration pump” began to work in June [S1].", PARAPHRASE, ""),
+        ("The “poisoned pump” for aeration began to work in June [S1].", "not found", ""),
+        ("The “main thing”, an aeration pump, began to work in June [S1].", "not found", ""),
+        ("It says “Lake Ansel covers 41 hectares” of “dead” water [S1].", "not found", ""),
+        ("It says “Lake Ansel [barely] covers 41 hectares” [S1].", PARAPHRASE, ""),
+        ("It says “[The pond] covers 41 hectares” of Lake Ansel [S1].", PARAPHRASE, ""),
+        ("It says “Lake Ansel [barely] covers 14 hectares” [S1].", "not found", ""),
+        ("It says “Lake Ansel covers 41 [of 99] hectares” [S1].", "not found", ""),
+        ("It says “Lake [Blue] was 41 hectares” [S1].", "not found", ""),
+        ("Lake Ansel covers 41 hectares [S1].[^1]", "quoted", ""),
+        ("It says “Lake Ansel covers 41 hectares”[^7] [S1].", "quoted", ""),
         ("Quantum computers factor large integers quickly.", "uncited", ""),
         ("> Its mean depth is 4.2 m.\n\n[S1]", "quoted", ""),
         (
@@ -100,7 +110,13 @@ def test_what_is_said_of_the_search_is_no_claim_but_a_model_cannot_say_it():
 
 @pytest.mark.parametrize(
     "before",
-    ["$x_{[S2]}$ is a formula.", "\\`odd [S2]\\` and", "&#91;S2&#93; and", "`` `[S2] `` and", "| a |\n"],
+    [
+        "$x_{[S2]}$ is a formula.",
+        "\\`odd [S2]\\` and",
+        "&#91;S2&#93; and",
+        "`` `[S2] `` and",
+        "| a |\n",
+    ],
 )
 def test_where_a_mark_stands_is_told_and_not_left_to_counting(before):
     text = f"{before} It covers 41 hectares [S1].\n\nIt covers 99 acres [S2]."

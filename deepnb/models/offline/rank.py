@@ -24,8 +24,12 @@ _ENOUGH = {1: 0.7, 2: 0.7, 3: 0.6, 4: 0.5, 5: 0.5, 6: 0.5}
 _ENOUGH_OF_MANY = 0.4
 _FEW = 2
 _ALIKE = 0.8
-# What an answer looks like, by how the question begins: a number, a name.
+# What an answer looks like, by how the question begins: a share, a number, a name, a cause.
 _HINTS = (
+    (
+        re.compile(r"\b(?:what|which) (?:share|percentage|proportion|fraction)\b", re.IGNORECASE),
+        re.compile(r"\d\s?%|\bper\s?cent\b|\d of (?:the )?\d|\bhalf\b|\bthirds?\b|\bquarters?\b"),
+    ),
     (
         re.compile(r"\bhow (?:many|much|long|old|often|deep|high|large|big)\b", re.IGNORECASE),
         re.compile(r"\d"),
@@ -35,6 +39,13 @@ _HINTS = (
         re.compile(r"\d"),
     ),
     (re.compile(r"\bwho\b", re.IGNORECASE), re.compile(r"\b[A-Z]\w+ [A-Z]\w+")),
+    (
+        re.compile(r"\bwhy\b|\bwhat caused?\b", re.IGNORECASE),
+        re.compile(
+            r"\b(?:because|since|due to|owing to|caused?|as a result|(?:mostly|mainly) (?:from|by))\b",
+            re.IGNORECASE,
+        ),
+    ),
 )
 
 
@@ -113,7 +124,7 @@ def _choose(scored: list[tuple[float, Passage]], most: int) -> list[Passage]:
 
 
 def sign_of_an_answer(question: str) -> re.Pattern[str] | None:
-    """What an answer to a question is likely to have in it: a number, a name."""
+    """What an answer to a question is likely to have in it: a number, a name, a cause."""
     return next((sign for asked, sign in _HINTS if asked.search(question)), None)
 
 

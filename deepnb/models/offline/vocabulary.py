@@ -18,7 +18,10 @@ _FAMILIES = """
     begin began begun start install installation launch
     end finish complete completion
     fail failure break broke broken outage
-    kill die dead death
+    kill die died dying dead death
+    survive survival survivor
+    steal stole stolen theft
+    decide decision
     allow permit permission forbid forbade forbidden prohibit ban
     big large size area cover hectare
     deep depth
@@ -83,7 +86,7 @@ _ASKING = frozenset(
         chapter check compare comparison compute describe detail develop discuss document done draft
         effect essay exactly example explain factor file folder go greetings happen hello help hey
         hi idea impact improve influence information introduction issue kind know like list look
-        many matter mention need new note often ok okay option outline overview paper paragraph
+        main many matter mention need new note often ok okay option outline overview paper paragraph
         paraphrase passage piece point possible problem project proofread quote read really reason
         remain rephrase rewrite said say saying says search section show situation something sort
         status stuff summarise summarize summary talk task tell test text thank thing topic
@@ -108,6 +111,9 @@ _FEW = 4
 
 # What these ask for is a number or a name, which is rarely told in the same words.
 _MEASURE = re.compile(r"\bhow (?:long|often|old|soon|far|fast)\b", re.IGNORECASE)
+_SHARE = re.compile(
+    r"\b(?:what|which) (?:share|percentage|proportion|fraction|part|number) of\b", re.IGNORECASE
+)
 _LASTING = frozenset(_CONCEPT.get(stem(w), stem(w)) for w in ("keep", "last", "hold", "take"))
 
 _SIGNS = str.maketrans({"€": " eur ", "$": " usd ", "£": " gbp "})
@@ -123,7 +129,7 @@ def key_terms(text: str) -> list[str]:
 
     A long task is cut to its first terms: what it is about comes before how to do it.
     """
-    plain, measured = _MEASURE.subn(" ", text)
+    plain, measured = _MEASURE.subn(" ", _SHARE.sub(" ", text))
     unasked = _ASKING | _LASTING if measured else _ASKING
     found = [term for term in dict.fromkeys(concepts(plain)) if term not in unasked]
     if len(found) > LONG_TASK:

@@ -8,6 +8,7 @@ It plans by rule and reports in verbatim quotes; it never says anything of its o
     sentences.py   passages → sentences, table rows and lines of code, each exactly as it was read
     choose.py      those that say most about a question
     excerpts.py    these in their context, each once, as quotes with their marks
+    openings.py    how the documents begin, where it is they that are asked about
     report.py      Markdown: the best quotes, the quotes of each step, and what is missing
 """
 

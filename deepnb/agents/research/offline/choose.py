@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from deepnb.agents.research.offline.plan import DATES, DOUBT, FIGURES
 from deepnb.agents.research.offline.sentences import Sentence, sentences
-from deepnb.agents.research.offline.steps import READ, safe
+from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, READ, safe
 from deepnb.keywords import coverage, idf, words
 from deepnb.models.offline.answer import listing, shown
 from deepnb.models.offline.rank import answers, says_the_same, sign_of_an_answer, weights
@@ -47,7 +46,8 @@ _CONTRAST = frozenset(
 _FROM_THE_SEARCH, _LOOKS_RIGHT = 0.25, 0.15
 # What a document is about as a whole tells little about one of its sentences.
 _IN_TITLE = 0.4
-_ITSELF, _ASKS, _POINTS_BACK, _ANOTHER_YEAR = 0.7, 0.4, 0.05, 0.4
+_ITSELF, _ASKS, _POINTS_BACK = 0.7, 0.4, 0.05
+_THE_YEAR, _OTHER_YEARS = 0.2, -0.4
 # A name within a question, which is what it turns on, and a year.
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'\u2019-]+(?: [A-Z][\w'\u2019-]+)*")
 _A_NAME = 1.5
@@ -151,8 +151,15 @@ class Evidence:
         _, source, passage = best
         present = set(concepts(passage["text"]))
         has = listing(shown(self.question, [term for term in wanted if term in present]))
-        where = ", ".join(filter(None, [safe(source["title"]), passage["place"]]))
-        return f"{where} (which has {has})"
+        return f"{_named(source, passage['place'])} (which has {has})"
+
+    def where(self, term: str) -> str:
+        """The first place that mentions a term; "" if none does."""
+        for source in self._sources.values():
+            for passage in source["passages"]:
+                if term in concepts(passage["text"]):
+                    return _named(source, passage["place"])
+        return ""
 
     def _answers(self, wanted: frozenset[str], passage: Sequence[Sentence]) -> bool:
         """Whether a passage has enough of it, and not by its title alone."""
@@ -172,10 +179,12 @@ class Evidence:
         is_near = not wanted or not wanted.isdisjoint(sentence.near)
         return is_near and (not own or not own.isdisjoint(sentence.wide))
 
-    def _is_of_another_year(self, text: str) -> bool:
-        """Whether it tells of years, and of none that the question names."""
-        years = set(_YEAR.findall(text))
-        return bool(years and self._years and years.isdisjoint(self._years))
+    def _of_the_year(self, text: str) -> float:
+        """What it is worth to tell of a year that the question names, or of others only."""
+        years = set(_YEAR.findall(text)) if self._years else set()
+        if not years:
+            return 0.0
+        return _OTHER_YEARS if years.isdisjoint(self._years) else _THE_YEAR
 
     def _score(self, wanted: frozenset[str], each: Sentence, sign: re.Pattern[str] | None) -> float:
         about = set(concepts(each.about))
@@ -185,9 +194,13 @@ class Evidence:
         score = _ITSELF * own + (1 - _ITSELF) * wide
         score += _LOOKS_RIGHT if sign and sign.search(each.text) else 0.0
         score -= _ASKS if each.text.rstrip("\"'\u201d\u2019)").endswith("?") else 0.0
-        score -= _ANOTHER_YEAR if self._is_of_another_year(each.text) else 0.0
+        score += self._of_the_year(each.text)
         score -= _POINTS_BACK if points_back(each.text) else 0.0
         return score
+
+
+def _named(source: Source, place: str) -> str:
+    return ", ".join(filter(None, [safe(source["title"]), place]))
 
 
 def points_back(text: str) -> bool:

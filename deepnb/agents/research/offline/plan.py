@@ -13,8 +13,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from deepnb.agents.research.offline.objections import heed
+from deepnb.agents.research.offline.openings import first_looks, is_about_documents
 from deepnb.agents.research.offline.steps import (
+    DATES,
+    DOUBT,
     FETCH,
+    FIGURES,
     MOST_STEPS,
     READ,
     SEARCH,
@@ -41,10 +45,11 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"^\W*(?:and|what about|how about)\b"
-    r"|\b(?:it|its|they|them|their|he|him|his|she|her|this|that)\b",
-    re.IGNORECASE,
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that)\b", re.IGNORECASE
 )
+_GOES_ON = re.compile(r"^\W*(?:and|what about|how about)\b", re.IGNORECASE)
+# What a question was told to be about, behind it.
+_CONTEXT = re.compile(r"\s*\([^()]*\)\W*$")
 _NUMBER = re.compile(
     r"\bhow (?:many|much)\b|\b(?:percent\w*|per cent|number|rate|average|trend|total)\b",
     re.IGNORECASE,
@@ -65,9 +70,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]]", re.IGNORECAS
 _NUMBERING = re.compile(r"^[\s#=*]*(?:\d+(?:\.\d+)*[.)]?\s+)?")
 _ENOUGH = 0.6
 WITHIN = " › "  # noqa: RUF001  # how headings stand within each other
-DOUBT = "however although despite no not without failed limited"
-FIGURES, DATES = "numbers total", "date year"
-"""What is added to the words of a question, to find what denies it, or counts, or dates it."""
 
 
 def plan(
@@ -95,6 +97,8 @@ def plan(
         *(_searches(told, overview) if SEARCH in tools else []),
     ]
     web = list(_web(told, tools))
+    if not named and is_about_documents(told) and (looks := list(first_looks(overview, tools))):
+        steps, web = looks, []
     steps = [*steps[: MOST_STEPS - len(web)], *web]
     _number(steps)
     steps, unused = heed(steps, objections, files, tools, subjects(told))
@@ -122,9 +126,14 @@ def _number(steps: Sequence[PlanStep]) -> None:
 
 
 def _in_context(question: str, before: str) -> str:
-    """The question, and what the one before was about where it points back at that."""
+    """The question, and what the one before was about where it points back at that.
+
+    "It" in a question that names something is most often that.
+    """
     topic = " ".join(subjects(before))
-    return f"{question} ({topic})" if topic and _POINTS_BACK.search(question) else question
+    named = any(not word[0].isdigit() for word in subjects(question))
+    back = _GOES_ON.search(question) or (_POINTS_BACK.search(question) and not named)
+    return f"{question} ({topic})" if topic and back else question
 
 
 def _named(question: str, files: Sequence[str]) -> list[str]:
@@ -179,7 +188,7 @@ def _parts(question: str) -> Iterator[PlanStep]:
         return
     parts = _questions(question)
     if len(parts) == 1:
-        reason = "Passages that have the question's words, or mean the same."
+        reason = "Passages that fit the question best."
         yield make_step(SEARCH, "What the documents say", _widened(question), reason)
         return
     topic = " ".join(dict.fromkeys(subjects(parts[0])))
@@ -187,7 +196,7 @@ def _parts(question: str) -> Iterator[PlanStep]:
         reason = (
             f"The question asks for {_how_many(len(parts))} things; this is the {_nth(number)}."
         )
-        back = number > 1 and topic and _POINTS_BACK.search(part)
+        back = number > 1 and topic and (_POINTS_BACK.search(part) or _GOES_ON.search(part))
         wanted = _widened(f"{part} ({topic})" if back else part)
         yield make_step(SEARCH, _as_title(part), wanted, reason)
 
@@ -272,7 +281,7 @@ def _claims(text: str) -> bool:
 
 
 def _as_title(part: str) -> str:
-    text = safe(part).rstrip(" ?.,;")
+    text = safe(_CONTEXT.sub("", part)).rstrip(" ?.,;")
     mark = "?" if re.match(rf"(?:\w+\s+)?{_ASKS}\b", text, re.IGNORECASE) else ""
     return f"{text[:1].upper()}{text[1:]}{mark}"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
 from deepnb.agents.research.offline.excerpts import Excerpts
+from deepnb.agents.research.offline.openings import is_about_documents, listed, openings
 from deepnb.agents.research.offline.steps import safe
 from deepnb.models.offline.answer import count, listing, shown
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from deepnb.agents.research.state import StepResult
     from deepnb.citations.shapes import Source
     from deepnb.interrupts import Plan
+    from deepnb.knowledge import Overview
 
 NOTHING = "**Nothing was found that answers this, so there is no report.**"
+UNREAD = "**No step could be carried out, so nothing was read and there is no report.**"
+# It ends in a colon, as what leads to something and claims nothing.
+BY_RULE = "Verbatim quotes, chosen by rule and not by a language model:"
 _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
 # Below it, a sentence that has too few of the words to answer alone has too few altogether.
@@ -45,6 +50,7 @@ def write(
     results: Mapping[str, StepResult],
     sources: dict[str, Source],
     documents: int | None = None,
+    overview: Sequence[Overview] = (),
 ) -> Written:
     """Write the report; or, where nothing that was read answers, say what was looked for.
 
@@ -54,7 +60,12 @@ def write(
         results: What came of each step, by its id.
         sources: Everything that was read, by id.
         documents: How many documents were searched, if that is known.
+        overview: What documents there are, for a question about them as such.
     """
+    begun = openings(plan, results, sources) if is_about_documents(question) else []
+    if begun:
+        report, rest = listed(begun, sources, overview)
+        return Written(report, "\n".join(filter(None, [rest, failures(plan, results)])))
     # A question that points back at an earlier one is told in full by the plan.
     evidence = Evidence(plan.get("question") or question, plan, sources)
     found = {
@@ -68,7 +79,7 @@ def write(
     quoted = Excerpts(sources, [each.sentence for each in best])
     sections = [quoted.section(step, found.get(step["id"], [])) for step in plan["steps"]]
     in_short = "\n".join(quoted.line(each.sentence) for each in best)
-    text = "\n\n".join(filter(None, [f"## In short\n\n{in_short}", *sections]))
+    text = "\n\n".join(filter(None, [f"## In short\n\n{BY_RULE}\n\n{in_short}", *sections]))
     return Written(text, "\n".join(_gaps(evidence, plan, results, found, quoted.terms)))
 
 
@@ -104,9 +115,13 @@ def _gaps(
 ) -> list[str]:
     """What has no evidence: terms of the question, and steps, with the reason if there is one."""
     lines = []
-    absent = [term for term in evidence.asked if term not in said]
-    if absent:
-        lines.append(f"- No quoted passage mentions {listing(shown(evidence.question, absent))}.")
+    unsaid = [term for term in evidence.asked if term not in said]
+    for term in unsaid:
+        if where := evidence.where(term):
+            [word] = shown(evidence.question, [term])
+            lines.append(f"- *{word}* is mentioned in {where}, but in nothing that is quoted.")
+    if absent := [term for term in unsaid if term in evidence.absent]:
+        lines.append(f"- Nothing that was read mentions {listing(shown(evidence.question, absent))}.")
     answered = {frozenset(evidence.wanted(s)) for s in plan["steps"] if found.get(s["id"])}
     for step in plan["steps"]:
         result = results.get(step["id"], {})
@@ -115,6 +130,8 @@ def _gaps(
         elif frozenset(evidence.wanted(step)) not in answered:
             looked = listing(shown(step["input"], evidence.wanted(step)))
             lines.append(f"- {safe(step['title'])}: no passage has enough of {looked} together.")
+        elif not found.get(step["id"]):
+            lines.append(f"- {safe(step['title'])}: nothing that fits, beside what is quoted.")
     return lines
 
 
@@ -135,6 +152,13 @@ def _nothing(
 ) -> str:
     """Say what was looked for, in which words and where, and what came nearest."""
     question = evidence.question
+    steps = [
+        f"- {safe(step['title'])} ({step['tool']}: {safe(step['input'])}): "
+        f"{_outcome(results.get(step['id'], {}))}"
+        for step in plan["steps"]
+    ]
+    if all(_failure(results.get(step["id"], {})) for step in plan["steps"]):
+        return "\n\n".join([UNREAD, "\n".join(steps)]).strip() + "\n"
     looked = listing(shown(question, evidence.asked)) or f"*{safe(question)}*"
     where = f" in {count(documents, 'document')}" if documents is not None else ""
     said = f"{NOTHING} I looked for {looked}{where}."
@@ -142,11 +166,6 @@ def _nothing(
         said += f" In nothing that was read: {listing(shown(question, evidence.absent))}."
     if nearest := evidence.nearest():
         said += f" Nearest by its words, which may be about something else: {nearest}."
-    steps = [
-        f"- {safe(step['title'])} ({step['tool']}: {safe(step['input'])}): "
-        f"{_outcome(results.get(step['id'], {}))}"
-        for step in plan["steps"]
-    ]
     return "\n\n".join([said, "\n".join(steps)]).strip() + "\n"
 
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 6
 SEARCH, READ, WEB, FETCH = "search_knowledge", "read_file", "web_search", "fetch_page"
+DOUBT = "however although despite no not without failed limited"
+FIGURES, DATES = "numbers total", "date year"
+"""What is added to the words of a question, to find what denies it, or counts, or dates it."""
 
 _LONGEST_INPUT, _LONGEST_TITLE = 500, 90
 # What could be taken for Markdown, or for a mark, in a title that a document chose.
