@@ -86,7 +86,8 @@ def test_none_of_250_quotes_that_are_joined_from_two_sentences_is_found():
 BEFORE = "-,\u2212,±,± ,$,€,€ ,.,< ,~,2:,1/,10 \u00d7 ,2\u2013,2 \u2013 ,**2**:,+,#,minus ,12 ,1."
 BEHIND = (
     " \u00d7 10⁵,\u00d710⁵, x 10^5,:1, : 1, ± 2, €,$, °C,°, %,%,\n%,** %,\u20135, \u2013 5,"
-    " \u2013\n5,-5,/4, / 4,²,^2,e5,rd,.5, 000, million, Dozen, per cent,+,½,\u2032, \\times 10,-fold,k"
+    " \u2013\n5,-5,/4, / 4,²,^2,e5,rd,.5, 000, million, Dozen, per cent,+,½,\u2032, \\times 10,"
+    "-fold,k"
 )
 
 

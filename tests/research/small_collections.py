@@ -19,8 +19,8 @@ The programme was paid for by the town and by the Hartwell Foundation, which gav
 <h1>Green streets</h1><p>The mayor, Ruth Okafor, praised the planting programme on Monday. She said
 that 91 % of the saplings had survived.</p><p>Residents of Station Road complain about missing
 benches. Next year 300 trees are to be planted, none of them on Station Road.</p></body></html>""",
-    "notiz.txt": """Die Linden an der Kaistraße wurden im Mai gewässert. Die Ahornbäume stehen trocken.
-Die Stadt hat dafür kein Geld.
+    "notiz.txt": """Die Linden an der Kaistraße wurden im Mai gewässert.
+Die Ahornbäume stehen trocken. Die Stadt hat dafür kein Geld.
 """,
     "spending.csv": """year,budget (dollars),spent (dollars),trees planted
 2021,90000,84000,250

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from deepnb.agents.research.desk import Desk
     from deepnb.citations.shapes import Source
+    from deepnb.knowledge import Overview
 
 _CHARACTERS = 24_000
 _CHARACTERS_PER_TOKEN = 2
@@ -38,8 +39,10 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
             said = f" The model wrote none ({error}), so it is made of quotes."
     if not text:
         sources = {identity: state["sources"][identity] for identity, _ in found}
-        documents = await asyncio.to_thread(_number_of_documents, desk)
-        text, gaps = offline.write(state["question"], plan, state["results"], sources, documents)
+        number_known, known = await asyncio.to_thread(_documents, desk)
+        text, gaps = offline.write(
+            state["question"], plan, state["results"], sources, number_known, overview=known
+        )
         if not text:
             why = "Nothing was found that answers the question, so there is no report."
             reasoning = entry("synthesizer", why, aside=True)
@@ -50,11 +53,13 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
     return {"draft": text, "gaps": gaps, "reasoning": entry("synthesizer", summary)}
 
 
-def _number_of_documents(desk: Desk) -> int | None:
+def _documents(desk: Desk) -> tuple[int | None, list[Overview]]:
+    """Give how many documents there are, if that is known, and what they are about."""
     try:
-        return len(desk.knowledge.documents) if desk.knowledge else None
+        number = len(desk.knowledge.documents) if desk.knowledge else None
+        return number, desk.overview()
     except KnowledgeError:  # it was closed meanwhile
-        return None
+        return None, []
 
 
 def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"]:

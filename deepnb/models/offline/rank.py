@@ -42,7 +42,8 @@ _HINTS = (
     (
         re.compile(r"\bwhy\b|\bwhat caused?\b", re.IGNORECASE),
         re.compile(
-            r"\b(?:because|since|due to|owing to|caused?|as a result|(?:mostly|mainly) (?:from|by))\b",
+            r"\b(?:because|since|due to|owing to|caused?|as a result|"
+            r"(?:mostly|mainly) (?:from|by))\b",
             re.IGNORECASE,
         ),
     ),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from deepnb.citations.shapes import Source
     from deepnb.interrupts import PlanStep
 
+# It ends in a colon, as what leads to something and claims nothing.
+BY_RULE = "Verbatim quotes, chosen by rule and not by a language model:"
 _MOST, _MOST_IN_A_STEP = 8, 4
 _LONGEST, _LONGEST_CODE = 420, 160
 _WORTH, _SAME_SOURCE = 0.5, 0.85
@@ -41,9 +43,11 @@ class Excerpts:
 
     def section(self, step: PlanStep, found: Sequence[Scored]) -> str:
         """The excerpts that a step has come to, under its title; nothing if there are none."""
+        if not found or len(self._quoted) >= _MOST:
+            return ""
         chosen = self._chosen(found)
         if not chosen:
-            return ""
+            return f"## {safe(step['title'])}\n\nQuoted above."
         order = list(dict.fromkeys(each.source for each in chosen))
         chosen.sort(key=lambda each: (order.index(each.source), each.number, each.start))
         groups = [list(group) for _, group in groupby(chosen, key=lambda each: each.source)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
-from deepnb.agents.research.offline.excerpts import Excerpts
+from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
 from deepnb.agents.research.offline.openings import is_about_documents, listed, openings
 from deepnb.agents.research.offline.steps import safe
 from deepnb.models.offline.answer import count, listing, shown
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
 NOTHING = "**Nothing was found that answers this, so there is no report.**"
 UNREAD = "**No step could be carried out, so nothing was read and there is no report.**"
-# It ends in a colon, as what leads to something and claims nothing.
-BY_RULE = "Verbatim quotes, chosen by rule and not by a language model:"
 _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
 # Below it, a sentence that has too few of the words to answer alone has too few altogether.
-_LEAST = 0.4
+_LEAST = 0.35
 
 
 class Written(NamedTuple):
@@ -50,6 +48,7 @@ def write(
     results: Mapping[str, StepResult],
     sources: dict[str, Source],
     documents: int | None = None,
+    *,
     overview: Sequence[Overview] = (),
 ) -> Written:
     """Write the report; or, where nothing that was read answers, say what was looked for.
@@ -78,6 +77,8 @@ def write(
         return Written("", _nothing(evidence, plan, results, documents))
     quoted = Excerpts(sources, [each.sentence for each in best])
     sections = [quoted.section(step, found.get(step["id"], [])) for step in plan["steps"]]
+    if not any("[S" in each for each in sections):  # all is in short already
+        sections = []
     in_short = "\n".join(quoted.line(each.sentence) for each in best)
     text = "\n\n".join(filter(None, [f"## In short\n\n{BY_RULE}\n\n{in_short}", *sections]))
     return Written(text, "\n".join(_gaps(evidence, plan, results, found, quoted.terms)))
@@ -121,7 +122,9 @@ def _gaps(
             [word] = shown(evidence.question, [term])
             lines.append(f"- *{word}* is mentioned in {where}, but in nothing that is quoted.")
     if absent := [term for term in unsaid if term in evidence.absent]:
-        lines.append(f"- Nothing that was read mentions {listing(shown(evidence.question, absent))}.")
+        lines.append(
+            f"- Nothing that was read mentions {listing(shown(evidence.question, absent))}."
+        )
     answered = {frozenset(evidence.wanted(s)) for s in plan["steps"] if found.get(s["id"])}
     for step in plan["steps"]:
         result = results.get(step["id"], {})
@@ -174,5 +177,7 @@ def _outcome(result: StepResult) -> str:
         return reason
     number = len(result.get("found", []))
     return (
-        f"{count(number, 'passage')} read, none with enough of these words" if number else "nothing"
+        f"{count(number, 'passage')} read, none with enough of these words together"
+        if number
+        else "nothing"
     )
