@@ -420,7 +420,8 @@ def test_a_conversation_can_be_read_while_somebody_has_it_open(lake):
     assert shown.startswith(f"? {WRITE}\n")
     assert "Waiting for an answer" in shown.splitlines()[1]
     assert "! Approve write_file /workspace/pump.md?" in shown
-    assert f"To answer, on a terminal: deepnb ask --agent deep --thread main --workspace {lake}" in shown
+    answer = f"deepnb ask --agent deep --thread main --workspace {lake}"
+    assert f"To answer, on a terminal: {answer}" in shown
     assert "grep" not in shown
 
 
