@@ -558,3 +558,26 @@ def test_a_report_that_is_handed_over_as_code_is_read_all_the_same(research):
     session = research(model, respond="approve")
     ask(session)
     assert list(session.citations.claim) == ["The pump is blue and quiet."]
+
+
+def test_after_a_question_without_an_answer_no_older_report_is_taken_for_its_own(
+    research, tmp_path
+):
+    session = research(respond="approve")
+    first = ask(session, "How long was the eel?")
+    ask(session, "Who invented the telephone?")
+    with pytest.raises(SessionError, match="last question has no report"):
+        _ = session.report
+    with pytest.raises(deepnb.errors.ExportError, match="last question has no report"):
+        session.export(tmp_path / "a.docx")
+    assert "telephone" in session.export(tmp_path / "a.md").read_text()
+    assert first.report.write(tmp_path / "eel.docx").exists()
+
+
+def test_a_conflict_that_an_earlier_question_has_found_stays_with_it(research):
+    session = research(respond="approve")
+    ask(session, "By how much did phosphorus fall?")
+    before = session.report.conflicts
+    ask(session, "When did the pump stand still?")
+    assert before
+    assert session.report.conflicts == []

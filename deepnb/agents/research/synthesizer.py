@@ -69,8 +69,14 @@ def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"
 
 def check_citations(state: ResearchState) -> dict[str, Any]:
     """Look every claim up in what was read for this question."""
-    read = {identity: state["sources"][identity] for identity, _ in _found(state)}
+    found = _found(state)
+    read = {identity: state["sources"][identity] for identity, _ in found}
     checked = check(state["draft"], read, state["gaps"])
+    checked["conflicts"] = [  # a source may have passages that an earlier question has found
+        conflict
+        for conflict in checked["conflicts"]
+        if all((side["source"], side["passage"]) in found for side in conflict["sides"])
+    ]
     identity = uuid4().hex
     checked["message"] = identity
     counts = ", ".join(

@@ -26,6 +26,7 @@ _PLAN = {
 }
 # fmt: on
 _NO_REPORT = "There is no report yet. Ask something, and approve the plan."
+_NOTHING_FOUND = "The last question has no report; run.answer says why."
 
 
 def plan(session: Any) -> pd.DataFrame:
@@ -69,13 +70,13 @@ def citations(session: Any) -> pd.DataFrame:
 
 
 def report(session: Any) -> Report:
-    """Give the last report.
+    """Give the report of the last question that was answered.
 
     Raises:
-        SessionError: There is none.
+        SessionError: It has none.
     """
     events = session.events()
-    return report_of(events, _run_of_last_report(events))
+    return report_of(events, _last_run(events))
 
 
 def report_of(events: Sequence[Event], run: str) -> Report:
@@ -88,8 +89,9 @@ def report_of(events: Sequence[Event], run: str) -> Report:
 
     own = [event for event in events if event.run == run]
     checked = _last_report(own)
-    if not run or checked is None:
-        raise SessionError(_NO_REPORT)
+    if checked is None:
+        is_done = any(event.kind == "run_ended" for event in own)
+        raise SessionError(_NOTHING_FOUND if is_done else _NO_REPORT)
     question = next((e.data["text"] for e in own if e.kind == "run_started"), "")
     return Report(checked, _sources(events), question=question, settled=_settled(events, run))
 
@@ -141,19 +143,24 @@ def knowledge(session: Any) -> Knowledge:
 
 
 def export(session: Any, path: Path, overwrite: bool) -> Path | None:  # noqa: FBT001  # as registered
-    """Write the last report; while there is none, have the conversation written."""
-    events = session.events()
-    run = _run_of_last_report(events)
-    if run:
-        return report_of(events, run).write(path, overwrite=overwrite)
-    if path.suffix.lower() in {".docx", ".bib"}:
-        raise ExportError(_NO_REPORT)
-    return None
+    """Write the report of the last question; if it has none, have the conversation written."""
+    try:
+        found = report(session)
+    except SessionError as error:
+        if path.suffix.lower() in {".docx", ".bib"}:
+            raise ExportError(str(error)) from None
+        return None
+    return found.write(path, overwrite=overwrite)
 
 
 def _last_report(events: Sequence[Event]) -> Checked | None:
     found: Any = next((event.data for event in reversed(events) if event.kind == "report"), None)
     return found  # type: ignore[no-any-return]  # as `check` has made it
+
+
+def _last_run(events: Sequence[Event]) -> str:
+    """Give the last run that has ended."""
+    return next((event.run for event in reversed(events) if event.kind == "run_ended"), "")
 
 
 def _run_of_last_report(events: Sequence[Event]) -> str:
