@@ -175,6 +175,11 @@ class Knowledge:
         self._wait_for_text(show=True)
         return self._undamaged(self._problems)
 
+    def unread(self) -> list[str]:
+        """Where the documents are that could not be read, or not wholly."""
+        self._wait_for_text()
+        return self._undamaged(lambda: list(catalog.problems(self._store, ()).location))
+
     def _problems(self) -> pd.DataFrame:
         return catalog.problems(self._store, self._worker.notices.items())
 

@@ -581,3 +581,12 @@ def test_a_conflict_that_an_earlier_question_has_found_stays_with_it(research):
     ask(session, "When did the pump stand still?")
     assert before
     assert session.report.conflicts == []
+
+
+@pytest.mark.parametrize("question", ["What does the pump do at night?", "Who built the tower?"])
+def test_a_document_that_could_not_be_read_is_named(tmp_path, question):
+    (tmp_path / "pump.md").write_text("# The pump\n\nThe pump hums at night in June.\n")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
+    with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge, opening(tmp_path) as opened:
+        session = opened("research", model="offline", knowledge=knowledge, respond="approve")
+        assert "Not read, or not wholly: broken.pdf." in ask(session, question).answer

@@ -132,6 +132,29 @@ def test_a_question_that_points_back_takes_its_subject_from_the_one_before():
     )
 
 
+def test_a_question_that_names_something_takes_nothing_from_the_one_before():
+    question = "How much was spent in 2022 and was it more than the budget?"
+    made = plan(question, [], LOCAL, ["Which supplier is the best?"])
+    assert made["question"] == question
+    assert [step["title"] for step in made["steps"]] == [
+        "How much was spent in 2022?",
+        "Was it more than the budget?",
+    ]
+    assert not any("supplier" in step["input"] for step in made["steps"])
+
+
+def test_what_a_question_takes_from_the_one_before_is_in_no_title():
+    made = steps("Who built it and why did it fail?", earlier=["How old is the bridge?"])
+    assert [step["title"] for step in made] == ["Who built it?", "Why did it fail?"]
+    assert all("bridge" in step["input"] for step in made)
+
+
+def test_a_question_about_the_documents_looks_how_each_begins():
+    made = steps("Which documents are here?", earlier=["How old is the bridge?"])
+    assert [step["input"] for step in made] == [each.location for each in DOCUMENTS]
+    assert set(tools(made)) == {"read_file"}
+
+
 def test_nothing_can_be_planned_without_tools():
     assert steps("Who is the warden?", []) == []
 

@@ -12,10 +12,14 @@ from deepnb.agents.research.offline import plan, write
 from deepnb.citations.registry import register
 from deepnb.citations.verdicts import NOT_FOUND, check
 from tests.lake_questions import GAPS, QUESTIONS
+from tests.research import small_collections as small
 
 TOOLS = ("search_knowledge", "read_file")
 ANSWERED = 43
 """For how many questions one of the first two quotes is from a right file, when last measured."""
+SMALL_ANSWERED, SMALL_UNANSWERED = 29, 11
+"""Of 30 and 12 questions to small collections: those whose right sentence is in the first two
+quotes, and those that rightly get no report, when last measured."""
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +27,24 @@ def lake(tmp_path_factory):
     folder = deepnb.samples.copy(tmp_path_factory.mktemp("lake"))
     with deepnb.Knowledge(folder, embeddings=False) as knowledge:
         yield knowledge
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    """Give a knowledge base of a small collection; one for each."""
+    made = {}
+
+    def knowledge(documents):
+        if id(documents) not in made:
+            folder = tmp_path_factory.mktemp("small")
+            for name, text in documents.items():
+                (folder / name).write_text(text, "utf-8")
+            made[id(documents)] = deepnb.Knowledge(folder, embeddings=False)
+        return made[id(documents)]
+
+    yield knowledge
+    for each in made.values():
+        each.close()
 
 
 def carried_out(knowledge, made):
@@ -60,7 +82,8 @@ def whole(written):
 def report(knowledge, question):
     made = plan(question, knowledge.overview(), TOOLS)
     results, sources = carried_out(knowledge, made)
-    return whole(write(question, made, results, sources, len(knowledge.documents))), sources
+    known = {"documents": len(knowledge.documents), "overview": knowledge.overview()}
+    return whole(write(question, made, results, sources, **known)), sources
 
 
 def quoted_files(text, sources):
@@ -228,3 +251,101 @@ def test_odd_passages_break_nothing(text):
         made, sources = told({name: f"{text}\nbridge {text}", "b.md": text}, "bridge")
         if "[S" in made:
             check(made, sources)
+
+
+def first_quotes(text):
+    body = text.partition(f"## {NOT_FOUND}")[0]
+    return [" ".join(line.split()) for line in body.splitlines() if "[S" in line][:2]
+
+
+def test_other_collections_are_answered_by_the_sentence_that_does(collection):
+    missed = [
+        question
+        for documents, question, has in small.ANSWERED
+        if not any(
+            has in quote for quote in first_quotes(report(collection(documents), question)[0])
+        )
+    ]
+    assert len(small.ANSWERED) - len(missed) >= SMALL_ANSWERED, missed
+
+
+def test_other_collections_give_no_report_of_what_they_do_not_say(collection):
+    reported = [
+        question
+        for documents, question in small.UNANSWERED
+        if "[S" in report(collection(documents), question)[0]
+    ]
+    assert len(small.UNANSWERED) - len(reported) >= SMALL_UNANSWERED, reported
+
+
+def test_each_part_of_a_question_has_the_sentence_that_answers_it_in_short(collection):
+    question = "What share of the saplings survived, and why did trees on Station Road die?"
+    text, sources = report(collection(small.TREES), question)
+    short = text.partition("\n## What share")[0]
+    assert "a survival rate of 82 %" in short
+    assert "91 % of the saplings had survived" in short  # they differ, and both are shown
+    assert "mostly from drought" in short
+    assert "share" not in text.partition(NOT_FOUND)[2]
+    assert set(verdicts(text, sources)) == {"quoted"}  # what says how it was made is no claim
+
+
+def test_another_word_for_it_in_another_language_is_no_answer(collection):
+    text, _ = report(collection(small.TREES), "Who pays for the dead maples?")
+    assert "[S" not in text
+    text, _ = told({"a.txt": "Die Linden wurden im Mai auf dem Platz gepflanzt."}, "dead maples")
+    assert "[S" not in text
+
+
+def test_the_year_that_is_asked_for_comes_first_and_others_are_left_out(collection):
+    question = "How much was spent in 2022 and was it more than the budget?"
+    text, _ = report(collection(small.TREES), question)
+    assert "103500" in first_quotes(text)[0]
+    assert "year: 2021" not in text
+    assert "year: 2023" not in text
+
+
+def test_a_word_that_was_read_but_not_quoted_is_said_to_be_there():
+    texts = {"a.md": "The bridge was closed in spring.", "b.md": "A ferry ran.\n\nNobody came."}
+    text, _ = told(texts, "Was the bridge closed in spring, by ferry or by tram?")
+    gaps = text.partition(NOT_FOUND)[2]
+    assert "- *ferry* is mentioned in b.md, but in nothing that is quoted." in gaps
+    assert "- Nothing that was read mentions *tram*." in gaps
+
+
+def test_if_no_step_was_carried_out_nothing_is_said_to_have_been_read():
+    text, _ = told({}, "Was the bridge closed?", status="refused", error="Not this.")
+    assert text.startswith("**No step could be carried out, so nothing was read")
+    assert "this step was not allowed: Not this." in text
+    assert "I looked for" not in text
+
+
+def test_a_report_says_that_no_model_chose_its_quotes_and_claims_nothing_by_it():
+    text, sources = told({"a.md": "The bridge was closed in spring."}, "bridge spring")
+    assert "Verbatim quotes, chosen by rule and not by a language model:" in text
+    assert verdicts(text, sources) == ["quoted"]
+
+
+def test_a_step_whose_quotes_are_all_in_short_says_so(collection):
+    question = "Why was the roof repair delayed and who voted against Sunday opening?"
+    text, _ = report(collection(small.MINUTES), question)
+    assert "## Why was the roof repair delayed?\n\nQuoted above.\n" in text
+    assert text.count("because the scaffolding arrived") == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which documents are here, and what are they about?",
+        "What are the main findings, each with its source?",
+        "Sum it up.",
+        "Please summarise the main points.",
+    ],
+)
+def test_of_documents_as_such_it_is_told_how_they_begin(lake, question):
+    text, sources = report(lake, question)
+    assert text.startswith("## How the documents begin")
+    assert verdicts(text, sources) == ["quoted"] * 6
+    assert "To sum up what they say takes a language model" in text
+    assert "- 8 other documents that I have not opened:" in text
+    for location in lake.documents["location"]:
+        assert location in text or location in {each["location"] for each in sources.values()}

@@ -14,6 +14,7 @@ from deepnb.agents.research.state import ResearchState, entry
 from deepnb.agents.research.thinker import remarks
 from deepnb.citations.verdicts import check
 from deepnb.errors import KnowledgeError
+from deepnb.transcript.legible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from deepnb.citations.shapes import Source
     from deepnb.knowledge import Overview
 
+_MOST_NAMED = 10
 _CHARACTERS = 24_000
 _CHARACTERS_PER_TOKEN = 2
 """Few, to be safe: a passage too many is left out, and a prompt that is too long fails."""
@@ -32,6 +34,7 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
     plan, found = state["plan"], _found(state)
     assert plan  # noqa: S101  # it was carried out
     text, gaps, said = "", offline.failures(plan, state["results"]), ""
+    unread = await asyncio.to_thread(_unread, desk)
     if desk.asker and found:
         try:
             text = await desk.asker.prose(prompts.SYNTHESIZER, _prompt(desk, state, found))
@@ -46,11 +49,26 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
         if not text:
             why = "Nothing was found that answers the question, so there is no report."
             reasoning = entry("synthesizer", why, aside=True)
-            return {"messages": [AIMessage(gaps)], "reasoning": reasoning}
+            said = "\n\n".join(filter(None, [gaps.strip(), unread]))
+            return {"messages": [AIMessage(said)], "reasoning": reasoning}
         gaps = f"- The model wrote no report, so these are quotes.\n{gaps}" if said else gaps
     number = len({identity for identity, _ in found})
     summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"
+    gaps = "\n".join(filter(None, [gaps.strip(), unread]))
     return {"draft": text, "gaps": gaps, "reasoning": entry("synthesizer", summary)}
+
+
+def _unread(desk: Desk) -> str:
+    """Name the documents that could not be read: the answer may be in one of them."""
+    try:
+        problems = desk.knowledge.unread() if desk.knowledge else []
+    except KnowledgeError:  # it was closed meanwhile
+        return ""
+    names = [one_line(name) for name in problems if "://" in name or desk.may_read(name)]
+    if not names:
+        return ""
+    listed = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    return f"- Not read, or not wholly: {listed}. `session.knowledge.problems` says why."
 
 
 def _documents(desk: Desk) -> tuple[int | None, list[Overview]]:

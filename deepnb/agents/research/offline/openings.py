@@ -13,6 +13,7 @@ from deepnb.agents.research.offline.choose import commands
 from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
 from deepnb.agents.research.offline.sentences import Sentence, sentences
 from deepnb.agents.research.offline.steps import MOST_STEPS, READ, make_step, safe
+from deepnb.keywords import words
 from deepnb.models.offline.answer import count
 from deepnb.models.offline.vocabulary import concepts, key_terms
 
@@ -32,6 +33,7 @@ _WHOLE = frozenset(
     )
 )
 _MOST_LISTED, _MOST_HEADINGS = 40, 3
+_FEW_WORDS = 5
 _NUMBER = re.compile(r"\d+")
 _NEEDS_A_MODEL = "- To sum up what they say takes a language model; by rule, only this can be told."
 
@@ -79,7 +81,8 @@ def _first(found: Sequence[tuple[str, int]], sources: dict[str, Source]) -> Sent
     known = [each for each in found if each[0] in sources]
     in_order = sorted(known, key=lambda each: _place(sources[each[0]], each[1]))
     said = (one for id_, number in in_order for one in sentences(sources[id_], number))
-    return next((one for one in said if one.says_something and not commands(one.text)), None)
+    telling = (one for one in said if len(words(one.text)) >= _FEW_WORDS)
+    return next((one for one in telling if not commands(one.text)), None)
 
 
 def _place(source: Source, number: int) -> int:

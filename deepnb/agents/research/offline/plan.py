@@ -130,7 +130,7 @@ def _in_context(question: str, before: str) -> str:
 
     "It" in a question that names something is most often that.
     """
-    topic = " ".join(subjects(before))
+    topic = "" if is_about_documents(question) else " ".join(subjects(before))
     named = any(not word[0].isdigit() for word in subjects(question))
     back = _GOES_ON.search(question) or (_POINTS_BACK.search(question) and not named)
     return f"{question} ({topic})" if topic and back else question
@@ -191,14 +191,18 @@ def _parts(question: str) -> Iterator[PlanStep]:
         reason = "Passages that fit the question best."
         yield make_step(SEARCH, "What the documents say", _widened(question), reason)
         return
-    topic = " ".join(dict.fromkeys(subjects(parts[0])))
+    topic = " ".join(dict.fromkeys(subjects(parts[0]) or subjects(question)))
     for number, part in enumerate(parts, 1):
         reason = (
             f"The question asks for {_how_many(len(parts))} things; this is the {_nth(number)}."
         )
-        back = number > 1 and topic and (_POINTS_BACK.search(part) or _GOES_ON.search(part))
-        wanted = _widened(f"{part} ({topic})" if back else part)
+        back = _POINTS_BACK.search(part) or _GOES_ON.search(part)
+        wanted = _widened(f"{part} ({topic})" if back and _lacks(part, topic) else part)
         yield make_step(SEARCH, _as_title(part), wanted, reason)
+
+
+def _lacks(part: str, topic: str) -> bool:
+    return not set(key_terms(topic)).issubset(key_terms(part))
 
 
 def _widened(question: str) -> str:
