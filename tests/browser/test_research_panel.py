@@ -76,6 +76,7 @@ def test_a_report_leads_to_the_passages_behind_it(lab):
 HOSTILE = """
 import json, pathlib, deepnb
 from typing import Any
+from deepnb.citations.positions import positions
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -105,10 +106,10 @@ def write(state):
         {"about": [t], "why": t, "sides": sides[n : n + 2]} for n, t in enumerate(TEXTS[:-1])
     ]
     said = "\\n\\n".join(f"[S{n}]" for n in range(len(TEXTS)))
-    report = {"citations": rows, "conflicts": conflicts, "counts": {}, "removed": 1}
+    checked = {"citations": rows, "conflicts": conflicts, "counts": {}, "removed": 1}
     return {
         "sources": {f"S{n}": source(n, text) for n, text in enumerate(TEXTS)},
-        "report": {**report, "message": "m", "text": said},
+        "report": {**checked, "message": "m", "text": said, "marks": positions(said)},
         "messages": [AIMessage(said, id="m")],
     }
 
