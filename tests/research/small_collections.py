@@ -1,5 +1,6 @@
-"""Small collections of documents from different fields, with questions that they do and do not
-answer. Nothing in the code was made for them; they show what a report is worth elsewhere.
+"""Small collections of documents from different fields, and questions to them.
+
+Some of the questions are answered by a sentence there, some by none.
 """
 
 from __future__ import annotations
@@ -127,6 +128,35 @@ Friday. Ordered more citric acid from Vendel Chemicals, 500 g, to arrive next we
 """,
 }
 
+NEWS = {
+    "ferry.html": """<html><head><title>Harbour Gazette</title></head><body>
+<h1>New ferry delayed again</h1><p>The electric ferry Solveig will not enter service before April
+2026, the operator Norsund Lines said on Friday. The batteries failed a safety inspection in
+October.</p><p>The ship carries 240 passengers and 38 cars. It was built in Gdansk for 31 million
+euros, 4 million more than planned.</p><p>Commuters from Holm Island are angry. "We were promised a
+crossing of 25 minutes," said Anja Brekke, who commutes daily. The old ferry takes 40 minutes.</p>
+<h2>Refunds</h2><p>Season tickets bought before 1 September are refunded in full. Applications are
+accepted until the end of the year.</p></body></html>""",
+    "operator.md": """# Norsund Lines: annual report
+
+## Fleet
+We operate seven ships with an average age of 19 years. The ferry Solveig was purchased for 29
+million euros.
+
+## Staff
+At the end of the year 312 people worked for us, 14 fewer than the year before, as two routes were
+closed.
+
+## Accidents
+One sailor was injured when a mooring rope broke in February. No passenger was hurt.
+""",
+    "recipe.txt": """Rye bread. Mix 500 g of rye flour with 400 ml of warm water and the sourdough.
+Leave it for 12 hours. Bake at 220 degrees for one hour. The crust is soft because the oven is kept
+moist.
+""",
+}
+"""Written when the rules for the others were done; three of them were changed after it."""
+
 ANSWERED = [
     (TREES, "What share of the saplings survived?", "survival rate of 82 %"),
     (TREES, "Why did trees on Station Road die?", "mostly from drought"),
@@ -158,6 +188,20 @@ ANSWERED = [
     (LAB, "Did the control strain grow at pH 3?", "did not"),
     (LAB, "Who supplies the citric acid?", "Vendel Chemicals"),
     (LAB, "How often was the optical density measured?", "every two hours"),
+    (NEWS, "When will the Solveig enter service?", "April 2026"),
+    (NEWS, "Why is the ferry delayed?", "failed a safety inspection"),
+    (NEWS, "How many passengers does the Solveig carry?", "240 passengers"),
+    (NEWS, "What did the Solveig cost?", "29 million"),
+    (NEWS, "Where was the ferry built?", "Gdansk"),
+    (NEWS, "How long does the old ferry take?", "40 minutes"),
+    (NEWS, "Are season tickets refunded?", "refunded in full"),
+    (NEWS, "How many people work for Norsund Lines?", "312 people"),
+    (NEWS, "Why did the number of staff fall?", "two routes were closed"),
+    (NEWS, "Who was injured?", "One sailor"),
+    (NEWS, "How old are the ships?", "19 years"),
+    (NEWS, "At what temperature is rye bread baked?", "220 degrees"),
+    (NEWS, "Why is the crust soft?", "kept moist"),
+    (NEWS, "How much flour is needed?", "500 g"),
 ]
 """Documents, a question, and what the sentence that answers it has in it."""
 
@@ -174,4 +218,10 @@ UNANSWERED = [
     (LAB, "Was the yeast genetically modified?"),
     (LAB, "How much did the spectrometer cost?"),
     (LAB, "Which journal published the results?"),
+    (NEWS, "Who is the captain of the Solveig?"),
+    (NEWS, "What does a season ticket cost?"),
+    (NEWS, "How many whales were seen?"),
+    (NEWS, "Why did the sailor resign?"),
+    (NEWS, "How much salt is in the bread?"),
+    (NEWS, "What is the profit of Norsund Lines?"),
 ]

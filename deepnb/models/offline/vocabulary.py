@@ -112,7 +112,8 @@ _FEW = 4
 # What these ask for is a number or a name, which is rarely told in the same words.
 _MEASURE = re.compile(r"\bhow (?:long|often|old|soon|far|fast)\b", re.IGNORECASE)
 _SHARE = re.compile(
-    r"\b(?:what|which) (?:share|percentage|proportion|fraction|part|number) of\b", re.IGNORECASE
+    r"\b(?:what|which) (?:share|percentage|proportion|fraction|part) of\b|\bnumber of\b",
+    re.IGNORECASE,
 )
 _LASTING = frozenset(_CONCEPT.get(stem(w), stem(w)) for w in ("keep", "last", "hold", "take"))
 

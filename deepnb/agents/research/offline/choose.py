@@ -92,8 +92,7 @@ class Evidence:
         rarest = max(idf([["once"], *[[]] * (len(texts) + _UNREAD)]).values())
         self.absent = [term for term in self.asked if term not in self._weight]
         self._weight |= dict.fromkeys(self.absent, rarest)
-        for name in _NAME.findall(question):
-            self._weight |= {t: _A_NAME * self._weight.get(t, 0.0) for t in set(concepts(name))}
+        self._names = set(concepts(" ".join(_NAME.findall(question))))
         self._subjects = frozenset(concepts(" ".join(subjects(question))))
         self._years = set(_YEAR.findall(question))
 
@@ -133,6 +132,10 @@ class Evidence:
     def answers(self, wanted: Collection[str], sentence: Sentence) -> bool:
         """Whether a sentence has, with what stands over it, enough of what is wanted."""
         return not wanted or answers(frozenset(wanted), sentence.wide, self._weight)
+
+    def is_named_in(self, wanted: Collection[str], sentence: Sentence) -> bool:
+        """Whether a sentence itself has something of what is wanted, and no other word for it."""
+        return not wanted or not self._subjects.intersection(wanted).isdisjoint(sentence.words)
 
     def nearest(self) -> str:
         """Where the passage is that has most of the question's terms, and which; "" if none has."""
@@ -188,7 +191,12 @@ class Evidence:
 
     def _score(self, wanted: frozenset[str], each: Sentence, sign: re.Pattern[str] | None) -> float:
         about = set(concepts(each.about))
-        weight = {t: self._weight.get(t, 0.0) * (_IN_TITLE if t in about else 1) for t in wanted}
+        weight = {
+            t: self._weight.get(t, 0.0)
+            * (_IN_TITLE if t in about else 1)
+            * (_A_NAME if t in self._names else 1)
+            for t in wanted
+        }
         own = coverage(wanted, each.words, weight)
         wide = coverage(wanted, each.wide, weight)
         score = _ITSELF * own + (1 - _ITSELF) * wide

@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
     from deepnb.agents.research.state import StepResult
     from deepnb.citations.shapes import Source
-    from deepnb.interrupts import Plan
+    from deepnb.interrupts import Plan, PlanStep
     from deepnb.knowledge import Overview
 
 NOTHING = "**Nothing was found that answers this, so there is no report.**"
 UNREAD = "**No step could be carried out, so nothing was read and there is no report.**"
 _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
-# Below it, a sentence that has too few of the words to answer alone has too few altogether.
-_LEAST = 0.35
 
 
 class Written(NamedTuple):
@@ -68,7 +66,7 @@ def write(
     # A question that points back at an earlier one is told in full by the plan.
     evidence = Evidence(plan.get("question") or question, plan, sources)
     found = {
-        step["id"]: evidence.of(step, results[step["id"]])
+        step["id"]: _worth_quoting(evidence, step, results[step["id"]])
         for step in plan["steps"]
         if results.get(step["id"], {}).get("status") == "ok"
     }
@@ -90,6 +88,13 @@ def failures(plan: Plan, results: Mapping[str, StepResult]) -> str:
     return "\n".join(f"- {safe(step['title'])}: {reason}" for step, reason in reasons if reason)
 
 
+def _worth_quoting(evidence: Evidence, step: PlanStep, result: StepResult) -> list[Scored]:
+    """The sentences that answer a step alone; if none does, the best, if it names what is asked."""
+    found, wanted = evidence.of(step, result), evidence.wanted(step)
+    alone = [each for each in found if evidence.answers(wanted, each.sentence)]
+    return alone or [each for each in found[:1] if evidence.is_named_in(wanted, each.sentence)]
+
+
 def _best(evidence: Evidence, plan: Plan, found: Mapping[str, list[Scored]]) -> list[Scored]:
     """The best sentence on each thing that is asked for, and others that are nearly as good."""
     by_thing: dict[frozenset[str], list[Scored]] = {}
@@ -98,7 +103,7 @@ def _best(evidence: Evidence, plan: Plan, found: Mapping[str, list[Scored]]) -> 
         by_thing.setdefault(wanted, []).extend(found.get(step["id"], ()))
     for wanted, all_ in by_thing.items():
         alone = [each for each in all_ if evidence.answers(wanted, each.sentence)]
-        by_thing[wanted] = alone or [one for one in all_[:1] if one.score >= _LEAST]
+        by_thing[wanted] = alone or all_[:1]
     ranked = [sorted(each, key=lambda one: -one.score) for each in by_thing.values() if each]
     first = distinct([each[0] for each in ranked])
     top = max((each.score for each in first), default=0.0)
