@@ -70,7 +70,7 @@ def ask(text):
 def test_every_agent_is_there(server):
     client, _ = server
     found = client.post("/assistants/search", json={}).json()
-    assert sorted(assistant["graph_id"] for assistant in found) == ["deep", "simple"]
+    assert sorted(assistant["graph_id"] for assistant in found) == ["deep", "research", "simple"]
 
 
 @pytest.mark.parametrize("agent", ["deep", "simple"])
