@@ -86,14 +86,18 @@ class Engine:
         params.api_keys = [key]
         params.ui = False
         try:
-            self._server = xllamacpp.Server(params)
+            server = xllamacpp.Server(params)
         except RuntimeError as error:
             raise UnknownModelError(
                 f"llama.cpp could not load {path}. The file may be damaged, need more memory than "
                 "there is (try a smaller context), or be newer than the installed xllamacpp "
                 "(pip install -U xllamacpp)."
             ) from error
-        capabilities = _properties(self._server.listening_address, key)["chat_template_caps"]
+        self._servers = [server]
+        # Also at the end of the program: else its threads go on while the interpreter is taken
+        # apart around them.
+        weakref.finalize(self, self._servers.clear)
+        capabilities = _properties(server.listening_address, key)["chat_template_caps"]
         self.knows_tools = bool(capabilities["supports_tools"])
 
     def events(self, body: dict[str, Any], abandoned: threading.Event) -> Iterator[dict[str, Any]]:
@@ -111,7 +115,7 @@ class Engine:
 
         def ask() -> None:
             try:
-                self._server.handle_chat_completions({**body, "stream": True}, on_event)
+                self._servers[0].handle_chat_completions({**body, "stream": True}, on_event)
             except Exception as error:  # noqa: BLE001  # raised again below, in the caller's thread
                 events.put(error)
             finally:
