@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from deepnb.agents.research.notes import READ
 from deepnb.agents.research.offline.sentences import Sentence, sentences
-from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, READ, safe
+from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, safe
 from deepnb.keywords import coverage, idf, words
 from deepnb.models.offline.answer import listing, shown
 from deepnb.models.offline.rank import answers, says_the_same, sign_of_an_answer, weights

@@ -10,15 +10,10 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from deepnb.agents.research.offline.steps import (
-    FETCH,
-    MOST_STEPS,
-    READ,
-    SEARCH,
-    WEB,
-    make_step,
-    safe,
-)
+from deepnb.agents.research.notes import FETCH, READ, SEARCH
+from deepnb.agents.research.notes import WEB_SEARCH as WEB
+from deepnb.agents.research.offline.steps import make_step, safe
+from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.models.offline.vocabulary import key_terms
 
 if TYPE_CHECKING:

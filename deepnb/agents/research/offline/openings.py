@@ -9,10 +9,12 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from deepnb.agents.research.notes import READ
 from deepnb.agents.research.offline.choose import commands
 from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
 from deepnb.agents.research.offline.sentences import Sentence, sentences
-from deepnb.agents.research.offline.steps import MOST_STEPS, READ, make_step, safe
+from deepnb.agents.research.offline.steps import make_step, safe
+from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.keywords import words
 from deepnb.models.offline.answer import count
 from deepnb.models.offline.vocabulary import concepts, key_terms

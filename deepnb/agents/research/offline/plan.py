@@ -12,20 +12,12 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from deepnb.agents.research.notes import FETCH, READ, SEARCH
+from deepnb.agents.research.notes import WEB_SEARCH as WEB
 from deepnb.agents.research.offline.objections import heed
 from deepnb.agents.research.offline.openings import first_looks, is_about_documents
-from deepnb.agents.research.offline.steps import (
-    DATES,
-    DOUBT,
-    FETCH,
-    FIGURES,
-    MOST_STEPS,
-    READ,
-    SEARCH,
-    WEB,
-    make_step,
-    safe,
-)
+from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, make_step, safe
+from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.keywords import coverage, idf
 from deepnb.models.offline.request import named_files, split_questions
 from deepnb.models.offline.vocabulary import concepts, key_terms, key_words, relatives, subjects

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deepnb.interrupts import PlanStep
 
-MOST_STEPS = 6
-SEARCH, READ, WEB, FETCH = "search_knowledge", "read_file", "web_search", "fetch_page"
 DOUBT = "however although despite no not without failed limited"
 FIGURES, DATES = "numbers total", "date year"
 """What is added to the words of a question, to find what denies it, or counts, or dates it."""
