@@ -19,13 +19,13 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from deepnb.knowledge import Knowledge
-from deepnb.knowledge.embed import packaged
+from deepnb.knowledge.minilm import packaged
 from deepnb.knowledge.search import View
 from deepnb.knowledge.store import Store, note
 from deepnb.knowledge.words import Postings
@@ -34,7 +34,7 @@ from deepnb.knowledge.write import keep_vectors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deepnb.knowledge.embed import Matrix
+    from deepnb.knowledge.minilm import Matrix
 
 DIMENSION = 384
 PAGES = 200
@@ -57,8 +57,9 @@ def main() -> int:
 def throughput(folder: Path) -> bool:
     """Reading, embedding and storing, compared with `encode` on the same passages."""
     write_documents(folder, 40)
-    packaged.load()
-    model = packaged._model  # noqa: SLF001  # the bare model is what we compare with
+    embedder: Any = packaged()
+    embedder.load()
+    model = embedder._model  # noqa: SLF001  # the bare model is what we compare with
     ratios = []
     for round_ in range(3):
         with Knowledge(folder, at=folder / f".{round_}") as kb:

@@ -1,27 +1,29 @@
 """How well a search finds what is relevant: nDCG@10 and recall@10, by method.
 
-    python benchmarks/retrieval.py PATH [INDEX]
+    python benchmarks/retrieval.py [--light] PATH [INDEX]
 
 PATH is a collection in BEIR's format: corpus.jsonl, queries.jsonl and qrels.tsv. Each text becomes
 a Markdown file that is indexed like any other, so passages are what is searched; a document is
 ranked by its best passage. With INDEX, the documents and their index are kept in that folder, and
-the next run embeds nothing.
+the next run embeds nothing. With --light, the model is run as where there is no torch.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import math
 import sys
 import tempfile
+from argparse import RawDescriptionHelpFormatter as RawText
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from deepnb.knowledge import Knowledge
-from deepnb.knowledge.embed import packaged
+from deepnb.knowledge.minilm import packaged
 from deepnb.knowledge.opening import FOLDER
 from deepnb.knowledge.search import RANK_CONSTANT, View, fused
 from deepnb.knowledge.store import Store
@@ -36,12 +38,16 @@ GOAL = (0.715, 0.845)
 
 def main() -> int:
     """Print a line for each method; 1 if what deepnb does misses the goal."""
-    if len(sys.argv) < 2:
-        print(__doc__)
-        return 2
-    collection = Path(sys.argv[1])
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=RawText)
+    options.add_argument("collection", metavar="PATH", type=Path)
+    options.add_argument("index", metavar="INDEX", type=Path, nargs="?")
+    options.add_argument("--light", action="store_true")
+    given = options.parse_args()
+    if given.light:
+        sys.modules["sentence_transformers"] = None  # type: ignore[assignment]  # as if not there
+    collection = given.collection
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(sys.argv[2] if len(sys.argv) > 2 else scratch)
+        folder = given.index or Path(scratch)
         fill(folder, rows(collection / "corpus.jsonl"))
         with Knowledge(folder) as kb:
             kb.wait()
@@ -85,12 +91,13 @@ def rankings(
 ) -> dict[str, dict[str, list[str]]]:
     """For each method and query, the documents in order."""
     store = Store(folder / FOLDER)
-    view = View(store, packaged.name)
+    embedder = packaged()
+    view = View(store, embedder.name)
     names = {row: Path(name).stem for row, name in store.rows("SELECT id, location FROM document")}
     results: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for query in queries:
         text, key = query["text"], query["_id"]
-        found = view.rankings(text, packaged.query(text), DEPTH)
+        found = view.rankings(text, embedder.query(text), DEPTH)
         by_words, by_meaning = (
             [names[document] for document in dict.fromkeys(found.owners[chunks].tolist())]
             for chunks in (found.by_words, found.by_meaning)

@@ -13,10 +13,12 @@ from langgraph.types import Command
 from deepnb.agents.state import State
 from deepnb.errors import PathError
 from deepnb.files import Folder, mounts
+from deepnb.knowledge import Knowledge, Note
 from deepnb.middleware.approvals import approvals_for
 from deepnb.middleware.client_tools import REMAINING_FILE_TOOLS, ClientToolsMiddleware
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.testing import ScriptedModel, call
+from tests.knowledge.documents import pdf
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -170,3 +172,25 @@ def test_a_patch_of_a_persons_file_needs_approval(folder):
 def test_without_a_client_there_is_nothing_to_bind():
     with pytest.raises(PathError, match="client=True"):
         ClientToolsMiddleware(mounts())
+
+
+def test_searching_uses_the_index_of_the_clients_folder(folder):
+    pdf(folder / "prices.pdf", [["A first page."], ["Bread has a price of twelve."]])
+    client = Folder(folder)
+    with Knowledge(folder, embeddings=False) as kb:
+        kb.add(Note("Bread is a note about bread.", title="Bread")).wait()
+        search = ClientToolsMiddleware(mounts(client=client), kb).search_files
+        found = search("price of bread", top_k=1)
+        assert found == "/files/prices.pdf, p. 2\nBread has a price of twelve."
+        assert search("inflation").startswith("/files/inflation.txt:1\n")
+        client.write("/new.txt", "A zebra came by.")
+        assert search("zebra") == "/files/new.txt:1\nA zebra came by."
+        assert search("xylophone") == "No file has anything on 'xylophone'."
+
+
+def test_searching_ignores_an_index_of_another_folder(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "zebra.txt").write_text("A zebra came by.")
+    with Knowledge(other, embeddings=False) as kb:
+        search = ClientToolsMiddleware(mounts(client=Folder(folder)), kb).search_files
+        assert search("zebra") == "No file has anything on 'zebra'."

@@ -112,7 +112,8 @@ def create_deep_agent(
         name: The graph's name.
         cache: Passed to langchain.
         budget: A cap on what the agent and its subagents spend together.
-        knowledge: What the tool `search_knowledge` searches, for the agent and its subagents.
+        knowledge: What the tool `search_knowledge` searches, for the agent and its subagents, and
+            `search_files` too where it is of the client's folder.
     """
     chat = resolve(model)
     files = mounts(store=store is not None) if backend is None else backend
@@ -130,7 +131,7 @@ def create_deep_agent(
     ) -> list[Middleware]:
         parts: list[Middleware] = [
             TodosMiddleware(),
-            *_file_tools(files),
+            *_file_tools(files, knowledge),
             *([KnowledgeMiddleware(knowledge)] if knowledge is not None else []),
             *([TaskMiddleware(files, helpers)] if helpers else []),
             summarization(model, files, budget=budget),
@@ -211,9 +212,10 @@ def build(
     )
 
 
-def _file_tools(files: BackendProtocol) -> list[Middleware]:
+def _file_tools(files: BackendProtocol, knowledge: Knowledge | None) -> list[Middleware]:
     if isinstance(files, Mounts) and files.owned == (FILES,):
-        return [FilesMiddleware(files, REMAINING_FILE_TOOLS), ClientToolsMiddleware(files)]
+        tools = ClientToolsMiddleware(files, knowledge)
+        return [FilesMiddleware(files, REMAINING_FILE_TOOLS), tools]
     return [FilesMiddleware(files, FILE_TOOLS)]
 
 

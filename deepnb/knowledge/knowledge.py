@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import weakref
+from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from langchain_core.embeddings import Embeddings
 
+    from deepnb.knowledge.minilm import Matrix
     from deepnb.knowledge.opening import Pathlike
     from deepnb.knowledge.passages import Note, Overview, Passage
     from deepnb.knowledge.store import Store
@@ -45,7 +47,7 @@ class Knowledge:
     Args:
         documents: A folder, a file, or several; none to begin with nothing.
         embeddings: Any LangChain embeddings; None for the model that comes with
-            `deepnb[knowledge]`, False for keyword search alone.
+            `deepnb[knowledge]` or `deepnb[light]`, False for keyword search alone.
         at: Folder for the index. Without it, the index of a folder is beside its documents, and
             any other is gone when it is closed.
         private: Whether pages may be fetched from this machine and private networks.
@@ -142,7 +144,7 @@ class Knowledge:
             lambda: catalog.found(self._store, self._view.find(query, self._vector(query), k))
         )
 
-    def _vector(self, query: str) -> embed.Matrix | None:
+    def _vector(self, query: str) -> Matrix | None:
         if not (self._embedder and self._worker.is_ready_to_embed and self._view.has_vectors):
             return None
         try:
@@ -175,6 +177,11 @@ class Knowledge:
         self._wait_for_text(show=True)
         return self._undamaged(self._problems)
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder whose documents these are; None if they are of several places, or none."""
+        return self._root.resolve() if self._root else None
+
     def unread(self) -> list[str]:
         """Where the documents are that could not be read, or not wholly."""
         self._wait_for_text()
@@ -205,6 +212,20 @@ class Knowledge:
     def progress(self) -> Progress:
         """What is being done in the background, and how far it is."""
         return self._worker.progress
+
+    def on_progress(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called when `progress` has changed; call the result to end that.
+
+        On whichever thread that happens, so it must return at once.
+        """
+        listeners = self._worker.listeners
+        listeners.append(callback)
+
+        def end() -> None:
+            with suppress(ValueError):
+                listeners.remove(callback)
+
+        return end
 
     def wait(self) -> Knowledge:
         """Wait until everything is read and embedded, with a progress bar if that takes long."""

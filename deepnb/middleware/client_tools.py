@@ -9,7 +9,7 @@ project the mount's root.
 from __future__ import annotations
 
 import json
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deepagents.middleware.filesystem import FsToolName
 
     from deepnb.files import Client, Folder
+    from deepnb.knowledge import Knowledge, Passage
 
 REMAINING_FILE_TOOLS: list[FsToolName] = ["read_file", "write_file"]
 """What is left of the file tools beside these."""
@@ -42,12 +43,17 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Args:
         files: The mounts; the client's files are at `/files/`.
+        knowledge: If it is of the very folder that is the client's, `search_files` searches its
+            index, and with it PDFs and other documents that are no text.
     """
 
-    def __init__(self, files: Mounts) -> None:
+    def __init__(self, files: Mounts, knowledge: Knowledge | None = None) -> None:
         super().__init__()
         self._mounts = files
         self._client: Client | Folder = files.client
+        folder = knowledge.folder if knowledge is not None else None
+        is_of_client = folder is not None and folder == getattr(files.client, "root", None)
+        self._index = knowledge if is_of_client else None
         self.tools: list[BaseTool] = [
             _tool(self.list_files),
             _tool(self.search_files),
@@ -73,10 +79,19 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
             query: What to look for, in words.
             top_k: How many passages.
         """
-        passages = self._client.search(query, top_k=top_k)
-        if not passages:
-            return f"No file has anything on {query!r}."
-        return "\n\n".join(f"{_id(p['path'])}:{p['line']}\n{p['text']}" for p in passages)
+        passages = self._from_index(query, top_k) if self._index else self._ranked(query, top_k)
+        return "\n\n".join(passages) or f"No file has anything on {query!r}."
+
+    def _ranked(self, query: str, top_k: int) -> list[str]:
+        found = self._client.search(query, top_k=top_k)
+        return [f"{_id(each['path'])}:{each['line']}\n{each['text']}" for each in found]
+
+    def _from_index(self, query: str, top_k: int) -> list[str]:
+        assert self._index is not None  # noqa: S101  # who calls this has looked
+        # The files may have changed since, by this very agent.
+        found = self._index.refresh().find(query, 4 * max(top_k, 1))
+        files = [each for each in found if _is_inside(each)][:top_k]
+        return [f"{_id('/' + each.location)}{_place(each)}\n{each.text}" for each in files]
 
     def grep_files(
         self,
@@ -145,6 +160,15 @@ def _ok(error: str | None, found: list[Any] | None) -> list[Any]:
 
 def _id(path: str) -> str:
     return FILES.rstrip("/") + path
+
+
+def _is_inside(passage: Passage) -> bool:
+    """Whether it is of a file in the folder: notes, pages and others may have been added."""
+    return passage.kind == "file" and not PurePath(passage.location).is_absolute()
+
+
+def _place(passage: Passage) -> str:
+    return f":{passage.first}" if passage.place.startswith("line") else f", {passage.place}"
 
 
 def _listing(entries: Iterable[Mapping[str, Any]], file_type: str | None = None) -> str:

