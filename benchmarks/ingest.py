@@ -10,14 +10,17 @@ be searched, compared with pypdfium2 alone; a search among 100,000 passages; reo
 from __future__ import annotations
 
 import random
+import re
 import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, cycle
 from pathlib import Path
+from pydoc_data.topics import topics
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -88,12 +91,12 @@ def pdf(folder: Path) -> bool:
     def bare() -> None:
         document = pypdfium2.PdfDocument(path)
         for page in document:
-            page.get_textpage().get_text_range()
+            page.get_textpage().get_text_bounded()  # the one that knows all of Unicode
         document.close()
 
     def ours() -> None:
         with Knowledge([path], embeddings=False) as kb:
-            assert kb.find(VOCABULARY[0])
+            assert kb.find("statement")
 
     ours()
     bare()
@@ -112,8 +115,11 @@ def search(folder: Path) -> bool:
         ids = list(range(start, start + 10_000))
         with store.transaction() as cursor:
             note(cursor, "model", "random")
-            for number in ids:
-                text = sentence(chooser, 60)
+            texts = [sentence(chooser, 60) for _ in ids]
+            for number, text in zip(ids, texts, strict=True):
+                postings.add(number, text)
+            terms = postings.write(cursor)
+            for number, text, count in zip(ids, texts, terms, strict=True):
                 if number % 100 == 1:
                     document = number // 100 + 1
                     cursor.execute(
@@ -122,9 +128,8 @@ def search(folder: Path) -> bool:
                     )
                 cursor.execute(
                     "INSERT INTO chunk VALUES (?, ?, ?, '', NULL, NULL, '', '', ?, 0)",
-                    (number, document, text, postings.add(number, text)),
+                    (number, document, text, count),
                 )
-            postings.write(cursor)
             keep_vectors(cursor, ids, vectors(generator, len(ids)))
     view = View(store, "random")
     view.refresh()
@@ -222,15 +227,16 @@ def write_documents(folder: Path, count: int) -> None:
 
 
 def a_pdf() -> bytes:
-    """A PDF of plain text, 40 lines a page, as small as the format allows."""
-    chooser = random.Random(1)
+    """A PDF of plain English, 40 lines a page, as small as the format allows."""
+    prose = " ".join(" ".join(topics.values()).encode("ascii", "ignore").decode().split())
+    wrapped = cycle(textwrap.wrap(re.sub(r"[()\\]", "", prose), 90))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         "",
         FONT,
     ]
     for _ in range(PAGES):
-        lines = " T* ".join(f"({sentence(chooser, 13)}) Tj" for _ in range(40))
+        lines = " T* ".join(f"({next(wrapped)}) Tj" for _ in range(40))
         stream = f"BT /F1 10 Tf 14 TL 60 780 Td {lines} ET"
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
         objects.append(

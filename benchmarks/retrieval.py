@@ -1,11 +1,13 @@
 """How well a search finds what is relevant: nDCG@10 and recall@10, by method.
 
-    python benchmarks/retrieval.py [--light] PATH [INDEX]
+    python benchmarks/retrieval.py [--light] [--cloze] PATH [INDEX]
 
 PATH is a collection in BEIR's format: corpus.jsonl, queries.jsonl and qrels.tsv. Each text becomes
 a Markdown file that is indexed like any other, so passages are what is searched; a document is
 ranked by its best passage. With INDEX, the documents and their index are kept in that folder, and
-the next run embeds nothing. With --light, the model is run as where there is no torch.
+the next run embeds nothing. With --light, the model is run as where there is no torch. With
+--cloze, nobody's queries are used: 400 texts lose their last sentence, and are to be found by it.
+Whatever is to be chosen is chosen with that; the queries are there to measure.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import argparse
 import csv
 import json
 import math
+import random
+import re
 import sys
 import tempfile
 from argparse import RawDescriptionHelpFormatter as RawText
@@ -25,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from deepnb.knowledge import Knowledge
 from deepnb.knowledge.minilm import packaged
 from deepnb.knowledge.opening import FOLDER
-from deepnb.knowledge.search import RANK_CONSTANT, View, fused
+from deepnb.knowledge.search import View, fused
 from deepnb.knowledge.store import Store
 
 if TYPE_CHECKING:
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 DEPTH = 400
 BEST = 10
 GOAL = (0.715, 0.845)
+USUAL_CONSTANT = 60
+SENTENCE_END = re.compile(r"(?<=[a-z)][.!?])\s*(?=[A-Z])")
 
 
 def main() -> int:
@@ -42,18 +48,22 @@ def main() -> int:
     options.add_argument("collection", metavar="PATH", type=Path)
     options.add_argument("index", metavar="INDEX", type=Path, nargs="?")
     options.add_argument("--light", action="store_true")
+    options.add_argument("--cloze", action="store_true")
     given = options.parse_args()
     if given.light:
         sys.modules["sentence_transformers"] = None  # type: ignore[assignment]  # as if not there
     collection = given.collection
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.index or Path(scratch)
-        fill(folder, rows(collection / "corpus.jsonl"))
+        corpus, queries = list(rows(collection / "corpus.jsonl")), collection / "queries.jsonl"
+        asked = without_last_sentences(corpus) if given.cloze else list(rows(queries))
+        fill(folder, corpus)
         with Knowledge(folder) as kb:
             kb.wait()
             print(kb)
-            results = rankings(kb, folder, list(rows(collection / "queries.jsonl")))
-    relevant = judgements(collection / "qrels.tsv")
+            results = rankings(kb, folder, asked)
+    own = {query["_id"]: {query["_id"]: 1} for query in asked}
+    relevant = own if given.cloze else judgements(collection / "qrels.tsv")
     scores = {method: measure(found, relevant) for method, found in results.items()}
     for method, (ndcg, recall) in scores.items():
         print(f"{method:24} nDCG@{BEST} {ndcg:.4f}   recall@{BEST} {recall:.4f}")
@@ -65,6 +75,22 @@ def rows(path: Path) -> Iterable[dict[str, str]]:
     """The objects of a file of JSON lines."""
     with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def without_last_sentences(corpus: list[dict[str, str]], count: int = 400) -> list[dict[str, str]]:
+    """Take the last sentences out of some texts, and give them as queries for these."""
+    cut = {row["_id"]: SENTENCE_END.split(row["text"].strip()) for row in corpus}
+    fit = [
+        key for key, parts in cut.items() if len(parts) > 4 and 8 <= len(parts[-1].split()) <= 30
+    ]
+    chosen = set(random.Random(7).sample(fit, count))
+    queries = []
+    for row in corpus:
+        if row["_id"] in chosen:
+            *rest, last = cut[row["_id"]]
+            row["text"] = " ".join(rest)
+            queries.append({"_id": row["_id"], "text": last})
+    return queries
 
 
 def judgements(path: Path) -> dict[str, dict[str, int]]:
@@ -120,7 +146,7 @@ def fuse(*lists: Sequence[str]) -> list[str]:
     scores: dict[str, float] = defaultdict(float)
     for ranking in lists:
         for rank, document in enumerate(ranking, 1):
-            scores[document] += 1 / (RANK_CONSTANT + rank)
+            scores[document] += 1 / (USUAL_CONSTANT + rank)
     return sorted(scores, key=lambda document: -scores[document])
 
 

@@ -95,9 +95,12 @@ def unspaced(word: str) -> bool:
 
 def words(text: str) -> list[str]:
     """Every word of a text as written, but normalised (NFKC) and without case."""
-    normal = unicodedata.normalize("NFKC", text).casefold()
+    is_plain = text.isascii()  # as most texts are; then there is nothing to normalise
+    normal = text.lower() if is_plain else unicodedata.normalize("NFKC", text).casefold()
     found = _WORD.findall(normal)
-    if not unspaced(normal):
+    if max(map(len, found), default=0) <= _LONGEST_WORD:
+        return found
+    if is_plain or not unspaced(normal):
         return [word[:_LONGEST_WORD] for word in found]
     return [word if unspaced(word) else word[:_LONGEST_WORD] for word in found]
 

@@ -34,16 +34,23 @@ K1, B = 1.2, 0.75
 _MOST_TERMS = 64  # of a query
 
 
-class _Known(dict[str, tuple[int, ...]]):
-    """The terms of each word, as numbers: a word is taken apart once, however often it comes."""
+class _Known(dict[str, int]):
+    """Words by number: a word is taken apart into its terms once, however often it comes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.numbers: dict[str, int] = {}
+        self.terms: dict[str, int] = {}
+        """Terms by number."""
+        self.parts = array("q")
+        """The terms of all words, one word after the other."""
+        self.sizes = array("q")
+        """How many terms each word has."""
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        numbers = self.numbers
-        self[word] = tuple(numbers.setdefault(term, len(numbers)) for term in word_terms(word))
+    def __missing__(self, word: str) -> int:
+        numbers = [self.terms.setdefault(term, len(self.terms)) for term in word_terms(word)]
+        self.parts.extend(numbers)
+        self.sizes.append(len(numbers))
+        self[word] = len(self)
         return self[word]
 
 
@@ -57,22 +64,21 @@ class Postings:
         self._known = _Known()
         self._found = array("q")
         self._chunks: list[int] = []
-        self._lengths: list[int] = []
+        self._counts: list[int] = []
 
-    def add(self, chunk: int, text: str) -> int:
-        """Take in a passage, with all that it shall be found by; tells how many terms it has."""
-        known = self._known
-        found = [number for word in words(text) for number in known[word]]
-        self._found.extend(found)
+    def add(self, chunk: int, text: str) -> None:
+        """Take in a passage, with all that it shall be found by."""
+        found = words(text)
+        self._found.extend(map(self._known.__getitem__, found))
         self._chunks.append(chunk)
-        self._lengths.append(len(found))
-        return len(found)
+        self._counts.append(len(found))
 
-    def write(self, cursor: sqlite3.Cursor) -> None:
-        """Append everything to what is there."""
-        names = list(self._known.numbers)
-        segments, places = np.divmod(np.repeat(self._chunks, self._lengths), SEGMENT)
-        keys = (segments * len(names) + np.array(self._found)) * SEGMENT + places
+    def write(self, cursor: sqlite3.Cursor) -> list[int]:
+        """Append everything to what is there; tells how many terms each passage has."""
+        terms, lengths = self._terms()
+        names = list(self._known.terms)
+        segments, places = np.divmod(np.repeat(self._chunks, lengths), SEGMENT)
+        keys = (segments * len(names) + terms) * SEGMENT + places
         keys, counts = np.unique(keys.astype(np.int64), return_counts=True)
         groups, places = np.divmod(keys, SEGMENT)
         packed = (places << _COUNT_BITS | np.minimum(counts, _MOST_COUNTED)).astype(np.uint32)
@@ -89,6 +95,19 @@ class Postings:
             sorted(rows),
         )
         self._clear()
+        return [int(length) for length in lengths]
+
+    def _terms(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The terms of all passages, one passage after the other, and how many each has."""
+        found = np.array(self._found)
+        sizes = np.array(self._known.sizes)
+        repeats = sizes[found]
+        ends = np.cumsum(repeats)
+        # Each word's terms stand together: from its first one on, as many as it has.
+        firsts = (np.cumsum(sizes) - sizes)[found] - (ends - repeats)
+        terms = np.array(self._known.parts)[np.repeat(firsts, repeats) + np.arange(repeats.sum())]
+        totals = np.concatenate([[0], ends])[np.cumsum([0, *self._counts])]
+        return terms, np.diff(totals)
 
 
 def sweep(cursor: sqlite3.Cursor) -> None:

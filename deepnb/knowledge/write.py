@@ -15,7 +15,6 @@ from deepnb.errors import DeepnbError, MissingExtraError, UnreadableError
 from deepnb.knowledge import readers, words
 from deepnb.knowledge.gather import Stamp, digest, title_of
 from deepnb.knowledge.store import about, count, note
-from deepnb.web import fetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +48,7 @@ class Writer:
         self._stopping = stopping
         self._private = private
         self._postings = words.Postings()
-        self._rows: list[tuple[Any, ...]] = []  # passages that are to be written
+        self._rows: list[tuple[Any, ...]] = []  # passages that are to be written, but their terms
         last = cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
         self._last = int(last[0]) if last else 0
         self.passages = 0
@@ -80,6 +79,8 @@ class Writer:
             return readers.read_note(item.note.text, title_of(item.note))
         if item.path:
             return readers.read(item.path, item.location)
+        from deepnb.web import fetch  # here, for its client takes long to load
+
         page = fetch(item.location, private=self._private)
         return readers.read_page(
             page.content, page.address, page.content_type, page.charset or None
@@ -148,19 +149,20 @@ class Writer:
     def _add(self, document: int, title: str, chunk: Block) -> None:
         self._last += 1
         heading = plain(chunk.heading)
-        terms = self._postings.add(self._last, in_context(chunk.text, title, heading))
-        self._rows.append((self._last, document, *chunk[:5], heading, terms, 1))
+        self._postings.add(self._last, in_context(chunk.text, title, heading))
+        self._rows.append((self._last, document, *chunk[:5], heading))
         self.passages += 1
         if len(self._rows) == _FLUSH:
             self.finish()
 
     def finish(self) -> None:
         """Write what is held, at the end of the transaction at the latest."""
+        terms = self._postings.write(self._cursor)
         self._cursor.executemany(
-            "INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows
+            "INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+            [(*row, count) for row, count in zip(self._rows, terms, strict=True)],
         )
         self._rows.clear()
-        self._postings.write(self._cursor)
 
 
 def in_context(text: str, title: str, heading: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # the garbage collector in the middle of anything, hence a lock that its holder may take again.
 _PDFIUM = threading.RLock()
 
+_HELD = 32 * 1024 * 1024  # bytes of a file that is read at once: asked piece by piece it is slower
 _MOST_BOOKMARKS = 10_000
 _NO_TITLE = re.compile(r"(?i)untitled|microsoft word - .*|.*\.(?:docx?|dvi|tex|indd|pdf|pptx?)|\W*")
 # PDFium marks a hyphen at a line's end with a character that is none.
@@ -47,7 +48,7 @@ def _open(file: BinaryIO, name: str) -> Any:
     except ImportError:
         raise MissingExtraError("pypdfium2", "'deepnb[documents]'") from None
     try:
-        return PdfDocument(file)
+        return PdfDocument(file.read() if measure(file) <= _HELD else file)
     except PdfiumError as error:
         if "assword" in str(error) or "ecurity" in str(error):
             reason = "is encrypted: open it, save a copy without its password, and add the copy."
