@@ -14,6 +14,8 @@ import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from deepnb.sentences import is_end
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -40,11 +42,6 @@ _END = re.compile(
     r"|\n\s*\n\s*"
     r"|\n(?=[ \t]*(?:[-*+\u2022|]|\d{1,3}[.)])[ \t])"
 )
-_NO_END = re.compile(
-    r"[(\[\"]*(?:[A-Z]|e\.g|i\.e|al|cf|vs|ca|approx|resp|[Ff]igs?|[Ee]qs?|[Rr]efs?|[Tt]ab|[Ss]ec"
-    r"|[Cc]hap|[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Nn]os?|[Nn]r|[Ss]t|[Vv]ols?|[Pp]p?|[Ee]ds?)"
-)
-_LONGEST_ABBREVIATION = 12
 _CLOSED = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f][\"'\u2019\u201d)\]]*\s*\Z")
 _BLANK_START = re.compile(r"(?:[^\S\n]*\n)+")
 _BETWEEN_WORDS = " \t\u00a0\u3000\uff0c\u3001\uff1b"
@@ -227,10 +224,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     stop = match.start()
     if text[stop] != "." or match[0].count("\n") > 1:
         return True
-    if text[match.end() : match.end() + 1].islower():
-        return False
-    words = text[max(0, stop - _LONGEST_ABBREVIATION) : stop].split()
-    return not (words and _NO_END.fullmatch(words[-1]))
+    return is_end(text, stop, match.end())
 
 
 def _cut(text: str, start: int, limit: int) -> int:

@@ -29,6 +29,7 @@ ROOMS = [
     "interrupts",
     "events",
     "chunks",
+    "sentences",
     "keywords",
     "errors",
     "_lazy",

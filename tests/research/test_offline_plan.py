@@ -151,8 +151,68 @@ def test_what_a_question_takes_from_the_one_before_is_in_no_title():
 
 def test_a_question_about_the_documents_looks_how_each_begins():
     made = steps("Which documents are here?", earlier=["How old is the bridge?"])
-    assert [step["input"] for step in made] == [each.location for each in DOCUMENTS]
+    assert [step["input"] for step in made] == [
+        *("cells.md", "press-release.md", "report.md", "data/measurements.csv")  # prose first
+    ]
     assert set(tools(made)) == {"read_file"}
+
+
+@pytest.mark.parametrize(
+    ("question", "paths"),
+    [
+        ("Summarise the report.", ["report.md"]),
+        ("What does report.md say?", ["report.md"]),
+        ("Compare the press release with the final report.", ["press-release.md", "report.md"]),
+        ("Where do the press release and the report disagree?", ["press-release.md", "report.md"]),
+    ],
+)
+def test_documents_that_are_named_as_such_are_opened(question, paths):
+    made = steps(question)
+    assert [(step["tool"], step["input"]) for step in made] == [("read_file", p) for p in paths]
+
+
+def test_a_document_is_meant_by_what_it_is_and_by_the_words_that_tell_it_from_others():
+    minutes = [Document("Minutes", f"minutes-{month}.txt") for month in ("april", "june", "july")]
+    question = "What do the {}minutes say about the roof?"
+    [read, _] = steps(question.format("June "), documents=minutes)
+    assert read["input"] == "minutes-june.txt"
+    assert tools(steps(question.format(""), documents=minutes)) == ["search_knowledge"]
+
+
+def test_a_word_that_is_no_kind_of_document_names_none():
+    trees = [Document("Trees", "trees.xlsx")]
+    assert tools(steps("Why did the trees die?", documents=trees)) == ["search_knowledge"]
+
+
+def test_where_documents_disagree_is_looked_for_in_those_that_have_something_in_common():
+    others = [Document(f"Note {n}", f"{n}.md") for n in range(9)]
+    made = steps("Where do the documents disagree?", documents=[*others, *DOCUMENTS[::-1]])
+    assert len(made) == 6
+    assert set(tools(made)) == {"read_file"}
+    kin = [Document("Lake Ansel", "z1.md"), Document("The fish of Lake Ansel", "z2.md")]
+    made = steps("Where do the documents disagree?", documents=[*DOCUMENTS[:2], *kin, *others])
+    assert {"press-release.md", "z1.md", "z2.md"} <= {step["input"] for step in made}
+
+
+def test_where_documents_disagree_about_something_is_searched_for():
+    [step] = steps("Where do the documents disagree about oxygen?")
+    assert step["tool"] == "search_knowledge"
+    assert "oxygen" in step["input"]
+    assert "disagree" not in step["input"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("When was the pump installed?", True),
+        ("Since when are fish counted?", True),
+        ("How deep is it, and when did it freeze?", True),
+        ("Who pays when a fish dies?", False),
+        ("Who decides when the beach is closed?", False),
+    ],
+)
+def test_a_date_is_looked_for_where_when_asks_for_one(question, is_asked):
+    assert ("Dates" in [step["title"] for step in steps(question)]) is is_asked
 
 
 def test_nothing_can_be_planned_without_tools():
@@ -308,6 +368,27 @@ class TestObjections:
         assert after[1:] == before[1:]
         shown = f"I could not make use of: “{objection}”; edit the plan instead."
         assert after[0]["rationale"] == f"{shown} {before[0]['rationale']}"
+
+    @pytest.mark.parametrize(
+        "objection",
+        ["Read the report, section Prices", "look at the report's prices", "report.md: prices too"],
+    )
+    def test_what_is_to_be_read_and_what_to_be_looked_for_there(self, objection):
+        *_, read, search = steps("Who is the warden?", objections=[objection])
+        assert (read["tool"], read["input"]) == ("read_file", "report.md")
+        assert search["input"].lower().startswith("prices")
+
+    def test_a_list_of_words_is_one_wish(self):
+        *_, added = self.steps("Also look for copper, zinc and tin")
+        assert {"copper,", "zinc", "tin"} <= set(added["input"].split())
+
+    def test_a_document_is_left_out_by_what_it_is(self):
+        assert "report.md" not in [step["input"] for step in self.steps("Leave out the report")]
+
+    def test_fewer_steps_are_the_first_ones(self):
+        assert self.steps("fewer steps, please") == self.steps()[:2]
+        [first] = steps("Who is the warden?", objections=["fewer steps"])
+        assert first["rationale"].startswith("I could not make use of: “fewer steps”")
 
     def test_what_a_reason_says_does_nothing_in_a_rationale(self):
         [first, *_] = self.steps("Nicer [S1](http://x) <b>`\u202e\n" + "x" * 500)

@@ -9,6 +9,7 @@ import pytest
 
 import deepnb
 from deepnb.agents.research.offline import plan, write
+from deepnb.agents.research.tools import MOST_PASSAGES
 from deepnb.citations.registry import register
 from deepnb.citations.verdicts import NOT_FOUND, check
 from tests.lake_questions import GAPS, QUESTIONS
@@ -54,7 +55,7 @@ def carried_out(knowledge, made):
         if step["tool"] == "read_file":
             hits = knowledge.read(step["input"])
         else:
-            hits = knowledge.find(step["input"])
+            hits = knowledge.find(step["input"], MOST_PASSAGES)
         readings = [
             {
                 "kind": hit.kind,
@@ -325,10 +326,11 @@ def test_a_report_says_that_no_model_chose_its_quotes_and_claims_nothing_by_it()
     assert verdicts(text, sources) == ["quoted"]
 
 
-def test_a_step_whose_quotes_are_all_in_short_says_so(collection):
+def test_a_step_whose_quotes_are_all_in_short_has_no_section(collection):
     question = "What share of the saplings survived, and why did trees on Station Road die?"
     text, _ = report(collection(small.TREES), question)
-    assert "## Why did trees on Station Road die?\n\nQuoted above." in text
+    assert "## What share of the saplings survived?" in text
+    assert "## Why did trees on Station Road die?" not in text
     assert text.count("mostly from drought") == 1
 
 
@@ -351,7 +353,134 @@ def test_of_documents_as_such_it_is_told_how_they_begin(lake, question):
     text, sources = report(lake, question)
     assert text.startswith("## How the documents begin")
     assert verdicts(text, sources) == ["quoted"] * 6
-    assert "To sum up what they say takes a language model" in text
-    assert "- 8 other documents that I have not opened:" in text
+    assert "to sum up what they say takes a language model" in text
+    rest = text.partition("## Other documents")[2]
     for location in lake.documents["location"]:
-        assert location in text or location in {each["location"] for each in sources.values()}
+        assert (location in rest) is (location not in quoted_files(text, sources))
+
+
+def test_other_documents_are_nothing_that_was_not_found(lake):
+    made = plan("Which documents are here?", lake.overview(), TOOLS)
+    results, sources = carried_out(lake, made)
+    written = write(made["question"], made, results, sources, overview=lake.overview())
+    text = check(written.report, sources, written.rest)["text"]
+    assert "## Other documents" in text
+    assert NOT_FOUND not in text
+
+
+def test_of_one_document_it_is_told_how_its_parts_begin(lake):
+    text, sources = report(lake, "Summarise the report.")
+    assert set(quoted_files(text, sources)) == {"report.md"}
+    assert "Lake Ansel covers 41 hectares." in text
+    assert "Keep the pump running" in text  # the last part
+    assert verdicts(text, sources) == ["quoted"] * 8
+    assert "Other documents" not in text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do the documents disagree?",
+        "Where do they contradict each other?",
+        "Compare the press release with the report.",
+        "What do the documents disagree about on phosphorus?",
+    ],
+)
+def test_where_documents_may_disagree_both_sides_are_named(lake, question):
+    text, sources = report(lake, question)
+    section = text.partition("## Where the documents may disagree")[2].partition("\n## ")[0]
+    assert "fallen by 62 %" in section
+    assert "a reduction of 38 %" in section
+    assert "possible" in section
+    assert set(verdicts(text, sources)) == {"quoted"}
+    assert "disagree*" not in text  # it is no word to look for
+
+
+def test_if_nothing_disagrees_it_is_said_what_was_compared(collection):
+    text, _ = report(collection(small.CONTRACT), "Are there any discrepancies?")
+    assert text.startswith("**No possible conflict was found, so there is no report.**")
+    assert "of 2 documents" in text
+
+
+@pytest.mark.parametrize("question", ["What is 2+2?", "2 + 2", "How much is 12 * 4?"])
+def test_a_sum_is_no_question_to_documents(lake, question):
+    text, _ = report(lake, question)
+    assert "[S" not in text
+    assert "It is a sum" in text
+
+
+def test_what_is_nearest_is_told_by_the_words_that_are_there():
+    text, _ = told({"a.md": "The town pays for the pier."}, "What did the ferry to Holm cost?")
+    assert "a.md (which has *pays*)" in text
+
+
+def test_a_gap_is_told_in_words_and_not_in_stems():
+    texts = {"a.md": "The lake froze in spring."}
+    step = {"id": "2", "title": "Notes", "tool": "read_file", "input": "notes.md"}
+    readings = [
+        {"kind": "file", "title": n, "location": n, "passages": [{"text": t, "place": ""}]}
+        for n, t in texts.items()
+    ]
+    question = "What pollutes lakes?"
+    made = {"question": question, "steps": [{**step, "rationale": "", "depends_on": []}]}
+    results = {"2": {"status": "ok", "found": [("S1", 0)]}}
+    text = whole(write(question, made, results, register({}, readings, 0.0)))
+    assert "*pollutes* and *lakes*" in text
+    assert "*pollut*" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "quote"),
+    [
+        (
+            "Nine in ten limes thrive\nThe mayor said that most of the limes are alive and well.",
+            "Do the limes thrive?",
+            "The mayor said that most of the limes are alive and well.",
+        ),
+        (
+            "A bridge for all of us\n\nThe bridge was opened in spring by the mayor of the town.",
+            "When was the bridge opened?",
+            "The bridge was opened in spring by the mayor of the town.",
+        ),
+        (
+            "*In force since 1 April 2018. Unofficial wording for the public.*",
+            "Since when is it in force?",
+            "In force since 1 April 2018.",
+        ),
+        (
+            "Brief von Jürgen Müller, Gärtnerei Süd, 3. März 2025",
+            "Who is Jürgen Müller?",
+            "Brief von Jürgen Müller, Gärtnerei Süd, 3. März 2025",
+        ),
+        (
+            "- Mill Lane: the hornbeams are fine.\n- Quay Street: the limes are dry.",
+            "How are the hornbeams of Mill Lane?",
+            "Mill Lane: the hornbeams are fine.",
+        ),
+    ],
+)
+def test_what_is_quoted_is_a_whole_sentence_and_no_headline(text, question, quote):
+    made, sources = told({"a.md": text}, question)
+    assert re.findall("“(.+?)”", made)[0] == quote
+    assert set(verdicts(made, sources)) == {"quoted"}
+
+
+def test_of_json_a_whole_object_is_quoted():
+    text = '{\n  "id": 7,\n  "alarm": {\n    "sensor": "oxygen",\n    "below": 3.0\n  }\n}'
+    made, sources = told({"buoy.json": text}, "What is the oxygen alarm?")
+    assert '“`"alarm": { "sensor": "oxygen", "below": 3.0 }`” [S1]' in made
+    assert verdicts(made, sources) == ["quoted"]
+
+
+def test_the_names_of_columns_are_no_row():
+    rows = "year; street; trees\nyear: 2021; street: Quay Street; trees: 40"
+    made, _ = told({"t.csv": rows}, "How many trees has which street?")
+    assert "“year; street; trees”" not in made
+
+
+def test_what_a_person_asked_for_is_quoted_though_the_question_has_other_words(collection):
+    documents = collection(small.CONTRACT)
+    question, wish = "Who maintains the windows?", "Also look at the lease, section Deposit"
+    made = plan(question, documents.overview(), TOOLS, objections=[wish])
+    results, sources = carried_out(documents, made)
+    assert "5,550 euros" in write(question, made, results, sources).report

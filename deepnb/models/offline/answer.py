@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from deepnb.errors import DeepnbError
 from deepnb.keywords import words
-from deepnb.models.offline.passages import OMITTED, Passage, sentences
+from deepnb.models.offline.passages import OMITTED, Passage
 from deepnb.models.offline.search import MARK
 from deepnb.models.offline.vocabulary import NEGATIONS, concepts
 from deepnb.models.resolve import Choice, explain
+from deepnb.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from deepnb.models.offline.vocabulary import concepts
+from deepnb.sentences import spans as sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,15 +30,6 @@ OMITTED = "[…]"
 _HEADING = re.compile(r"^#{1,6}\s+\S")
 _UNDERLINE = re.compile(r"^([=\-~^*+\"'])\1{2,}\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|@\w+\{)\s*\S")
-# A full stop ends one before a space; and, where the space was lost, before a word such as "The".
-_SENTENCE = re.compile(
-    r"[^.!?]*(?:[.!?](?!\s|(?<=[\w)\]%]{2}\.)[A-Z]\w*[\s,])[^.!?]*)*[.!?]*[\"'\u201d\u2019)\]]*\s*"
-)
-_ABBREVIATED = re.compile(
-    r"(?<![^\W_])(?:[A-Z]|[Ee]\.g|[Ii]\.e|al|[Ff]igs?|[Ee]qs?|vs|cf|ca|Drs?|Prof|Mrs?|Ms|St|Refs?|Vol|pp)"
-    r"\.\s*$"
-)
-_LONGEST_ABBREVIATION = 12
 _TAG = re.compile(r"<[^<>]*>")
 _FIRST_TAG = re.compile(r"\s*<[^<>]*>")
 _BLOCK_TAG = re.compile(
@@ -264,29 +256,13 @@ def _best_run(text: str, wanted: frozenset[str]) -> tuple[int, int]:
 def spans(text: str) -> list[tuple[int, int]]:
     """Where each sentence starts and ends; a sentence without end is cut into pieces."""
     found: list[tuple[int, int]] = []
-    start = 0
-    for match in _SENTENCE.finditer(text):
-        end = match.end()
-        if not _goes_on(text, end):
-            while end - start > LONGEST:
-                cut = text.rfind(" ", start, start + LONGEST) + 1 or start + LONGEST
-                found.append((start, cut))
-                start = cut
-            found.append((start, end))
-            start = end
-    return [span for span in found if span[0] < span[1]]
-
-
-def _goes_on(text: str, end: int) -> bool:
-    """Whether a full stop only shortens a word: Nordluft Ltd. for, H. Strand, Fig. 2, et al."""
-    rest = text[end : end + 1]
-    before = text[max(0, end - _LONGEST_ABBREVIATION) : end]
-    return bool(rest) and (rest.islower() or _ABBREVIATED.search(before) is not None)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
-    return [text[start:end].strip() for start, end in spans(text)]
+    for start, end in sentence_spans(text):
+        while end - start > LONGEST:
+            cut = text.rfind(" ", start, start + LONGEST) + 1 or start + LONGEST
+            found.append((start, cut))
+            start = cut  # noqa: PLW2901  # what is left of it
+        found.append((start, end))
+    return found
 
 
 def _without_edge_tags(text: str) -> str:

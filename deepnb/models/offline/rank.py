@@ -24,6 +24,14 @@ _ENOUGH = {1: 0.7, 2: 0.7, 3: 0.6, 4: 0.5, 5: 0.5, 6: 0.5}
 _ENOUGH_OF_MANY = 0.4
 _FEW = 2
 _ALIKE = 0.8
+_SMALL_NUMBER = re.compile(r"\d{1,3}(?:[.,]\d+)?")  # a longer one may be a year
+# "When" asks before a verb. Before anything else it is a condition: "Who pays when a pump fails?"
+_DATE = re.compile(
+    r"\bwhen\s+(?:exactly\s+)?(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|shall|"
+    r"should|will|would)\b|\b(?:since|until|till|by|know|say|tell me|find out)\s+when\b"
+    r"|\b(?:what|which)\s+(?:year|date|day|month)\b|^\W*when\W*$",
+    re.IGNORECASE,
+)
 # What an answer looks like, by how the question begins: a share, a number, a name, a cause.
 _HINTS = (
     (
@@ -34,10 +42,8 @@ _HINTS = (
         re.compile(r"\bhow (?:many|much|long|old|often|deep|high|large|big)\b", re.IGNORECASE),
         re.compile(r"\d"),
     ),
-    (
-        re.compile(r"\bwhen\b|\bwhat (?:year|date|percent\w*|number)\b", re.IGNORECASE),
-        re.compile(r"\d"),
-    ),
+    (_DATE, re.compile(r"\d")),
+    (re.compile(r"\bwhat (?:percent\w*|number)\b", re.IGNORECASE), re.compile(r"\d")),
     (re.compile(r"\bwho\b", re.IGNORECASE), re.compile(r"\b[A-Z]\w+ [A-Z]\w+")),
     (
         re.compile(r"\bwhy\b|\bwhat caused?\b", re.IGNORECASE),
@@ -98,7 +104,10 @@ def answers(wanted: frozenset[str], present: Sequence[str], weight: dict[str, fl
     if MONEY in wanted and MONEY not in present:
         return False
     # A number alone is a coincidence.
-    if (names := {t for t in wanted if not t[0].isdigit()}) and names.isdisjoint(present):
+    names = {term for term in wanted if not term[0].isdigit()}
+    if names and names.isdisjoint(present):
+        return False
+    if wanted and all(_SMALL_NUMBER.fullmatch(term) for term in wanted):
         return False
     if len(wanted) > LONG_TASK:  # not every word of a long task can matter
         wanted = wanted.intersection(weight)
@@ -122,6 +131,11 @@ def _choose(scored: list[tuple[float, Passage]], most: int) -> list[Passage]:
             chosen.append(best[1])
             taken[best[1].path] += 1
     return chosen
+
+
+def asks_for_a_date(question: str) -> bool:
+    """Whether a question is, in whole or in part, one for a time."""
+    return _DATE.search(question) is not None
 
 
 def sign_of_an_answer(question: str) -> re.Pattern[str] | None:

@@ -195,7 +195,7 @@ def leaves_the_folder(path: str) -> bool:
 
 def _beyond_it(topic: str, files: tuple[str, ...]) -> str:
     """What it is asked to do that it has no means for."""
-    if _SUM.match(topic):
+    if is_sum(topic):
         return "calculate"
     match = _CANNOT.search(topic)
     deed = (match[1] or match[2]).lower() if match else ""
@@ -244,6 +244,11 @@ def _asked(topic: str) -> tuple[Kind, tuple[str, ...]]:
         return "about", (match[1].strip(" .?!"),)
     questions = split_questions(topic)
     return ("question", questions) if questions else ("vague", ())
+
+
+def is_sum(text: str) -> bool:
+    """Whether a text asks what two and two are."""
+    return _SUM.match(text) is not None
 
 
 def split_questions(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deepnb.agents.research.notes import READ
 from deepnb.agents.research.offline.sentences import Sentence, sentences
-from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, safe
+from deepnb.agents.research.offline.steps import ASKED_FOR, DATES, DOUBT, FIGURES, safe
 from deepnb.keywords import coverage, idf, words
 from deepnb.models.offline.answer import listing, shown
 from deepnb.models.offline.rank import answers, says_the_same, sign_of_an_answer, weights
@@ -47,7 +47,7 @@ _CONTRAST = frozenset(
 _FROM_THE_SEARCH, _LOOKS_RIGHT = 0.25, 0.15
 # What a document is about as a whole tells little about one of its sentences.
 _IN_TITLE = 0.4
-_ITSELF, _ASKS, _POINTS_BACK = 0.7, 0.4, 0.05
+_ITSELF, _ASKS, _TITLE, _POINTS_BACK = 0.7, 0.4, 0.4, 0.05
 _THE_YEAR, _OTHER_YEARS = 0.2, -0.4
 # A name within a question, which is what it turns on, and a year.
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'\u2019-]+(?: [A-Z][\w'\u2019-]+)*")
@@ -103,6 +103,9 @@ class Evidence:
         A plan adds words to find more: of a heading, of doubt. They are no part of the question.
         """
         own = set(concepts(step["input"]))
+        if step["title"] == ASKED_FOR:
+            added = [term for term in key_terms(step["input"]) if term not in self._subjects]
+            return added or self.asked
         return [term for term in self.asked if term in own] or self.asked
 
     def of(self, step: PlanStep, result: StepResult) -> list[Scored]:
@@ -153,8 +156,7 @@ class Evidence:
         if best is None or not best[0]:
             return ""
         _, source, passage = best
-        present = set(concepts(passage["text"]))
-        has = listing(shown(self.question, [term for term in wanted if term in present]))
+        has = listing(shown(passage["text"], [t for t in wanted if t in concepts(passage["text"])]))
         return f"{_named(source, passage['place'])} (which has {has})"
 
     def where(self, term: str) -> str:
@@ -203,6 +205,7 @@ class Evidence:
         score = _ITSELF * own + (1 - _ITSELF) * wide
         score += _LOOKS_RIGHT if sign and sign.search(each.text) else 0.0
         score -= _ASKS if each.text.rstrip("\"'\u201d\u2019)").endswith("?") else 0.0
+        score -= _TITLE if each.is_a_title else 0.0
         score += self._of_the_year(each.text)
         score -= _POINTS_BACK if points_back(each.text) else 0.0
         return score

@@ -42,17 +42,18 @@ class Excerpts:
         self.terms = {term for each in best for term in each.wide}
 
     def section(self, step: PlanStep, found: Sequence[Scored]) -> str:
-        """The excerpts that a step has come to, under its title; nothing if there are none."""
+        """What a step adds to what was quoted, under its title; nothing if it adds nothing."""
         if not found or len(self._quoted) >= _MOST:
             return ""
         chosen = self._chosen(found)
-        if not chosen:
-            return f"## {safe(step['title'])}\n\nQuoted above."
-        order = list(dict.fromkeys(each.source for each in chosen))
-        chosen.sort(key=lambda each: (order.index(each.source), each.number, each.start))
-        groups = [list(group) for _, group in groupby(chosen, key=lambda each: each.source)]
-        lines = "\n".join(self._item(group) for group in groups)
-        return f"## {safe(step['title'])}\n\n{lines}"
+        return f"## {safe(step['title'])}\n\n{self.items(chosen)}" if chosen else ""
+
+    def items(self, quoted: Sequence[Sentence]) -> str:
+        """Quotes as a list, those of one source together."""
+        order = list(dict.fromkeys(each.source for each in quoted))
+        sort = sorted(quoted, key=lambda each: (order.index(each.source), each.number, each.start))
+        groups = [list(group) for _, group in groupby(sort, key=lambda each: each.source)]
+        return "\n".join(self._item(group) for group in groups)
 
     def line(self, quoted: Sentence) -> str:
         """What a quote is from, the quote, and the mark.
@@ -137,17 +138,17 @@ def _quote(each: Sentence) -> str:
     """The quote and its mark; a row of a table comes after the names of its columns."""
     cells = [cell.strip() for cell in each.header.strip("| ").split("|")]
     columns = f"({safe(', '.join(cells))}) " if each.header else ""
-    return f"{columns}{_in_quotes(each)} [{each.source}]"
+    return f"{columns}{in_quotes(each.text, each.kind)} [{each.source}]"
 
 
-def _in_quotes(each: Sentence) -> str:
+def in_quotes(said: str, kind: str = "prose") -> str:
     """A quote that is shown, and can be found again, as it is; its own quotation marks are single.
 
     What Markdown would obey, or what looks like a mark of the report, is shown as code.
     """
-    text = _flat(each.text).translate(_SINGLE)
-    text = text.strip("| ") if each.kind == "row" else text
-    if each.kind == "code" or _OBEYED.search(text):
+    text = _flat(said).translate(_SINGLE)
+    text = text.strip("| ") if kind == "row" else text
+    if kind in {"code", "data"} or _OBEYED.search(text):
         ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
         pad = " " if "`" in text else ""
         return f"“{ticks}{pad}{text}{pad}{ticks}”"

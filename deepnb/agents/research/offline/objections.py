@@ -1,74 +1,43 @@
 """Another plan, after one was refused: without what the reasons name, with what they ask for.
 
-Only simple wishes are understood: step 2, the web, only lake.md, not lake.md, lake.md too, skip the
-numbers, also look for copper. Of what is beyond that nothing is guessed; it is handed back.
+Only simple wishes are understood: step 2, the web, only lake.md, not lake.md, lake.md too, read the
+contract, section Guarantee, skip the numbers, also look for copper, fewer steps. Of what is beyond
+that nothing is guessed; it is handed back.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from deepnb.agents.research.notes import FETCH, READ, SEARCH
 from deepnb.agents.research.notes import WEB_SEARCH as WEB
-from deepnb.agents.research.offline.steps import make_step, safe
+from deepnb.agents.research.offline.naming import spelled_out
+from deepnb.agents.research.offline.reasons import STEPS, named_in, sought, understood
+from deepnb.agents.research.offline.steps import ASKED_FOR, make_step, safe
 from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.models.offline.vocabulary import key_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from deepnb.agents.research.offline.reasons import Said
     from deepnb.interrupts import PlanStep
+    from deepnb.knowledge import Overview
 
-# A file that a reason names is one character while the words around it are looked at.
-_FIRST = 0xE000
-_FILE = "[\ue000-\uf8ff]"
-_FILES = rf"{_FILE}(?:[\s,&]*(?:(?:and|or)\s+)?{_FILE})*"
-_CLAUSES = re.compile(
-    r"(?:[;\n]+|[.!?]\s+"
-    rf"|(?<!{_FILE}),\s+(?!(?:and\s+|or\s+)?\d)"
-    rf"|(?<={_FILE}),\s+(?!(?:and\s+|or\s+)?{_FILE}(?!\s+(?!(?:and|or|only|alone|please)\b)\w))"
-    r"|(?<!thing)(?<!\ball)\s+(?=but\b)|\s+(?=and not\b))(?:\s*(?:but|and|instead)\s+)?",
-    re.IGNORECASE,
-)
-_IN_PLACE_OF = re.compile(r"\s*\b(?:instead of|rather than)\b", re.IGNORECASE)
-_STEPS = re.compile(r"\bsteps?\s+(\d+(?:(?:\s*(?:,|and|or|&)\s*)+\d+)*)", re.IGNORECASE)
 _AUDITED = re.compile(r"Step (\d+): ")
 _WEB = re.compile(r"\b(?:web|internet|online|search engines?)\b", re.IGNORECASE)
 _LEAVES = (WEB, FETCH)
-_FORBIDS = re.compile(
-    r"\b(?:no|not|never|without|don['\u2019]?t|mustn['\u2019]?t|den\w+|forb\w+|refus\w+|reject\w+|"
-    r"drop|remove|skip|omit|ignore|forget|leave|avoid|stop|except|exclud\w+|(?:all|\w+thing) but|"
-    r"only|private|unknown|more than|too\s+(?!please\b)\w+)\b",
-    re.IGNORECASE,
-)
-_WISHES = re.compile(
-    r"\b(?:also|as well|too|add|include|look|search|read|see|use|check|focus|ask|find|consider)\b",
-    re.IGNORECASE,
-)
 _SKIPS = re.compile(
     r"^\W*(?:please\s+)?(?:skip|drop|remove|omit|ignore|forget|avoid|without|leave out|no|"
     r"not (?:the|any)|(?:do not|don['\u2019]?t) (?:want|need|use|include|look (?:for|at)))\b",
     re.IGNORECASE,
 )
-# What may stand between such a wish and a file.
-_AROUND = (
-    r"(?:use|using|read|reading|look|looking|search|check|see|consider|want|need|take|at|in|into|on|"
-    r"from|with|to|the|files?|documents?|please)"
-)
-_ONLY = re.compile(
-    r"\b(?:only|just|solely|nothing (?:but|except)|(?:limit|restrict)(?: \w+)? to|stick to)"
-    rf"\s+(?:{_AROUND}\s+)*({_FILES})|({_FILES})\s+(?:only|alone)\W*(?:please\W*)?$",
+_FEWER = re.compile(
+    r"\b(?:fewer|less) (?:steps|searches|work)\b|\btoo (?:many|long)\b|\b(?:shorter|simpler)\b",
     re.IGNORECASE,
 )
-_NEGATES = re.compile(r"\b(?:not|never)\b|n['\u2019]t\b", re.IGNORECASE)
-_BARE = re.compile(
-    rf"\s*(?:(?:and|plus|try|what about|how about|{_AROUND})\s+)*{_FILES}"
-    r"(?:\s+(?:please|instead|rather|first))*[\s.!?]*",
-    re.IGNORECASE,
-)
-_LONGEST = 300
 _ONE_BY_ONE = "A search could find what you want left out, so the others are read one by one."
 _STILL = (
     " It may still find what you want left out, for a search looks through all documents. "
@@ -76,26 +45,10 @@ _STILL = (
 )
 
 
-class _Said(NamedTuple):
-    """A reason, understood.
-
-    Attributes:
-        only: Files beside which nothing is to be read, and the clauses that say so.
-        wishes: Clauses that ask for something.
-        against: Clauses that speak against something.
-        unwanted: Files that are not to be read.
-    """
-
-    only: list[tuple[str, str]]
-    wishes: list[str]
-    against: list[str]
-    unwanted: set[str]
-
-
 def heed(
     steps: Sequence[PlanStep],
     objections: Sequence[str],
-    files: Sequence[str],
+    documents: Sequence[Overview],
     tools: Collection[str],
     topic: Sequence[str],
 ) -> tuple[list[PlanStep], list[str]]:
@@ -104,7 +57,7 @@ def heed(
     Args:
         steps: The plan as it was first made.
         objections: Why it, and then what became of it, was refused.
-        files: Where the documents are.
+        documents: What they are called, and where they are.
         tools: Names of the tools there are.
         topic: What the question is about, to go with the words that are asked for.
 
@@ -112,13 +65,14 @@ def heed(
         The steps, and the reasons since the last audit of which nothing came.
     """
     left, unused = list(steps), list[str]()
+    files = [each.location for each in documents]
     unwanted: set[str] = set()
     for reasons in _by_plan(objections):
         if _AUDITED.match(reasons[0]):  # what else it says is how to change the policy
             left = _renumbered(_with_what_they_need(_dropped(left, reasons, files)))
             unused.clear()
             continue
-        said = _understood(reasons[0], files)
+        said = understood(spelled_out(reasons[0], documents), files)
         reads = [_read(path, _as_asked(clause)) for path, clause in said.only if READ in tools]
         if len(reads) > MOST_STEPS:
             reads = []  # a part of them would be something else than was asked for
@@ -126,6 +80,7 @@ def heed(
         inputs = {step["input"] for step in added}
         unwanted = (unwanted | said.unwanted) - inputs
         kept = _dropped(_beside(left, said) if reads else left, said.against, files)
+        kept = _fewer(kept) if _FEWER.search(reasons[0]) else kept
         kept = [step for step in kept if step["input"] not in inputs]
         new = _without(unwanted, [*kept[: MOST_STEPS - len(added)], *added], files, tools)
         new = _renumbered(_with_what_they_need(new))
@@ -135,48 +90,9 @@ def heed(
     return left, unused
 
 
-def _understood(reason: str, files: Sequence[str]) -> _Said:
-    said = _Said([], [], [], set())
-    for clause in _CLAUSES.split(_IN_PLACE_OF.sub("; not", _marked(reason, files))):
-        named, words = _named_in(clause, files), _unmarked(clause, files)
-        if match := _ONLY.search(clause):
-            if not _NEGATES.search(clause[: match.start()]):  # "not only" leaves all open
-                said.only.extend((path, words) for path in _named_in(match[0], files))
-        elif _is_wish(clause):
-            said.wishes.append(words)
-        elif words.strip():
-            said.against.append(words)
-            if _FORBIDS.search(clause) and not _STEPS.search(clause):
-                said.unwanted.update(named)
-    return said
-
-
-def _marked(text: str, files: Sequence[str]) -> str:
-    """A text with one character for each file that it names, by path or by name."""
-    text = re.sub(_FILE, " ", text)
-    for names in (files, [PurePosixPath(path).name for path in files]):
-        marks: dict[str, str] = {}
-        for number, name in enumerate(names):
-            if "." in name or names is files:  # the end of an address may be any word
-                marks[name] = marks.get(name, "") + chr(_FIRST + number)
-        for name in sorted(marks, key=len, reverse=True):
-            whole = rf"(?<![\w.-])(?:[\w.~-]*/)*{re.escape(name)}(?!\w)"
-            quoted = rf"[\"'`“]?{whole}(?:[\"'`”](?!\w))?"
-            text = re.sub(quoted, marks[name], text, flags=re.IGNORECASE)
-    return text
-
-
-def _named_in(marked: str, files: Sequence[str]) -> list[str]:
-    return [files[ord(mark) - _FIRST] for mark in re.findall(_FILE, marked)]
-
-
-def _unmarked(marked: str, files: Sequence[str]) -> str:
-    return re.sub(_FILE, lambda mark: files[ord(mark[0]) - _FIRST], marked)
-
-
-def _is_wish(clause: str) -> bool:
-    asks = _WISHES.search(clause) or _BARE.fullmatch(clause)
-    return bool(asks and not _FORBIDS.search(clause) and not _STEPS.search(clause))
+def _fewer(steps: list[PlanStep]) -> list[PlanStep]:
+    """The first half: what a plan looks for at the end is what it could do without."""
+    return steps[: max(len(steps) // 2, 1)]
 
 
 def _dropped(
@@ -188,11 +104,11 @@ def _dropped(
 
 def _meant(steps: Sequence[PlanStep], clause: str, files: Sequence[str]) -> Iterator[str]:
     """The ids of the steps that are meant: by number, tool, file, address or title."""
-    numbers = {number for match in _STEPS.findall(clause) for number in re.findall(r"\d+", match)}
+    numbers = {number for match in STEPS.findall(clause) for number in re.findall(r"\d+", match)}
     if numbers:  # whatever else the reason names is why
         yield from numbers
         return
-    named = _named_in(_marked(clause, files), files)
+    named = named_in(clause, files)
     skips = _SKIPS.match(clause)
     skipped = set(key_terms(clause[skips.end() :])) if skips else set()
     for step in steps:
@@ -208,7 +124,7 @@ def _host(step: PlanStep) -> str:
     return match[1] if match else "\0"
 
 
-def _beside(steps: Sequence[PlanStep], said: _Said) -> list[PlanStep]:
+def _beside(steps: Sequence[PlanStep], said: Said) -> list[PlanStep]:
     """What stays where only some files are to be read: the web, if it is named with them."""
     web = any(_WEB.search(clause) for _, clause in said.only)
     return [step for step in steps if web and step["tool"] in _LEAVES]
@@ -242,13 +158,11 @@ def _asked_for(
     wishes: Sequence[str], files: Sequence[str], tools: Collection[str], topic: Sequence[str]
 ) -> Iterator[PlanStep]:
     for clause in wishes:
-        named = _named_in(_marked(clause, files), files) if READ in tools else []
+        named = named_in(clause, files) if READ in tools else []
         yield from (_read(path, _as_asked(clause)) for path in named)
-        words = " ".join(clause.split())[:_LONGEST]
-        if not named and SEARCH in tools and key_terms(_WISHES.sub(" ", words)):
-            sought = re.sub(r"^\W*(?:please|also|look|search|for|at|into|and)\s+", "", words)
-            wanted = f"{sought} {' '.join(topic)}"
-            yield make_step(SEARCH, "What was asked for", wanted, _as_asked(clause))
+        if SEARCH in tools and (words := sought(clause, files if named else ())):
+            wanted = f"{words} {' '.join(topic)}"
+            yield make_step(SEARCH, ASKED_FOR, wanted, _as_asked(clause))
 
 
 def _as_asked(clause: str) -> str:

@@ -1,6 +1,7 @@
 """An answer to what is asked about the documents themselves: what there is, and how it begins.
 
-What they say in sum takes a language model. How each one begins is in most cases the next best.
+What they say in sum takes a language model. How each one begins is in most cases the next best, or,
+where only one or two are meant, how each of their parts does.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from deepnb.agents.research.notes import READ
 from deepnb.agents.research.offline.choose import commands
-from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
-from deepnb.agents.research.offline.sentences import Sentence, sentences
+from deepnb.agents.research.offline.clashes import asks_for_clashes, clashes, without_clashes
+from deepnb.agents.research.offline.excerpts import Excerpts
+from deepnb.agents.research.offline.naming import named, unnamed
+from deepnb.agents.research.offline.sentences import sentences
 from deepnb.agents.research.offline.steps import make_step, safe
 from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.keywords import words
@@ -22,6 +25,7 @@ from deepnb.models.offline.vocabulary import concepts, key_terms
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from deepnb.agents.research.offline.sentences import Sentence
     from deepnb.agents.research.state import StepResult
     from deepnb.citations.shapes import Source
     from deepnb.interrupts import Plan, PlanStep
@@ -34,63 +38,138 @@ _WHOLE = frozenset(
         "overview paper point result source sum summarise summarize summary topic"
     )
 )
-_MOST_LISTED, _MOST_HEADINGS = 40, 3
+_COMPARES = re.compile(r"\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b", re.IGNORECASE)
+_MOST_QUOTED, _MOST_LISTED, _MOST_HEADINGS = 8, 40, 3
 _FEW_WORDS = 5
 _NUMBER = re.compile(r"\d+")
-_NEEDS_A_MODEL = "- To sum up what they say takes a language model; by rule, only this can be told."
+_NO_PROSE = (".csv", ".tsv", ".xlsx", ".xls", ".json", ".bib", ".py", ".r", ".js")
+# It ends in a colon, as what leads to something and claims nothing.
+_LEAD = "Verbatim quotes, chosen by rule; to sum up what they say takes a language model:"
+_NO_CLASH = (
+    "**No possible conflict was found, so there is no report.** What was compared are sentences on "
+    "the same that differ in a number, or of which one says not, in {}. Other contradictions take "
+    "a language model, or a reader."
+)
 
 
-def is_about_documents(question: str) -> bool:
-    """Whether a question is about the documents as such: "Which are here?", "Sum it up"."""
-    return not _WHOLE.isdisjoint(concepts(question)) and _WHOLE.issuperset(key_terms(question))
+def is_about_documents(question: str, overview: Sequence[Overview]) -> bool:
+    """Whether a question is about documents as such: "Which are here?", "Sum up report.md"."""
+    asked = unnamed(question, overview)
+    if asks_for_clashes(asked) and _WHOLE.issuperset(key_terms(without_clashes(asked))):
+        return True
+    return not _WHOLE.isdisjoint(concepts(asked)) and _WHOLE.issuperset(key_terms(asked))
 
 
-def first_looks(overview: Sequence[Overview], tools: Collection[str]) -> Iterator[PlanStep]:
-    """A step for each of the first documents that can be read."""
+def first_looks(
+    question: str, overview: Sequence[Overview], tools: Collection[str]
+) -> Iterator[PlanStep]:
+    """A step for each document that the question names; or for the first ones that can be read."""
     files = [each for each in overview if "://" not in each.location and READ in tools]
+    files.sort(key=lambda each: each.location.lower().endswith(_NO_PROSE))
+    meant = named(question, files)
+    reason = "The question is about the documents as such, so I look how each begins."
+    if meant:
+        files = [each for each in files if each.location in meant]
+        reason = "The question is about this document as such, so I look how its parts begin."
+    elif asks_for_clashes(question):
+        files = _kindred(files)
+        reason = "The question is where documents disagree, so I read what may be on the same."
     for each in files[:MOST_STEPS]:
         name = safe(PurePosixPath(each.location).name)
-        reason = "The question is about the documents as such, so I look how each begins."
-        yield make_step(READ, f"How {name} begins", each.location, reason)
+        title = f"What {name} says" if asks_for_clashes(question) else f"How {name} begins"
+        yield make_step(READ, title, each.location, reason)
 
 
-def openings(
-    plan: Plan, results: Mapping[str, StepResult], sources: dict[str, Source]
-) -> list[Sentence]:
-    """The first sentence of each document that was read."""
-    found = [results.get(step["id"], {}).get("found", []) for step in plan["steps"]]
-    firsts = (_first(list(each), sources) for each in found)
-    return [each for each in firsts if each]
-
-
-def listed(
-    said: Sequence[Sentence], sources: dict[str, Source], overview: Sequence[Overview]
+def written(
+    question: str,
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    sources: dict[str, Source],
+    overview: Sequence[Overview],
 ) -> tuple[str, str]:
-    """How the documents begin, as a report, and which others there are."""
-    excerpts = Excerpts(sources, said)
-    lines = "\n".join(excerpts.line(each) for each in said)
-    read = {sources[each.source]["location"] for each in said}
-    others = [each for each in overview if each.location not in read]
-    rest = [_NEEDS_A_MODEL]
-    if others:
-        rest.append(f"- {count(len(others), 'other document')} that I have not opened:")
-        rest += [f"  - {_described(each)}" for each in others[:_MOST_LISTED]]
-    return f"## How the documents begin\n\n{BY_RULE}\n\n{lines}", "\n".join(rest)
+    """How the documents begin, or where they may disagree, as a report; and which others there are.
+
+    Without a report, the second says why; both are empty if nothing was read.
+    """
+    read = [list(results.get(step["id"], {}).get("found", [])) for step in plan["steps"]]
+    found = [[each for each in some if each[0] in sources] for some in read if some]
+    if not any(found):
+        return "", ""
+    all_ = {(id_, number) for some in found for id_, number in some}
+    clash = ""
+    if asks_for_clashes(question) or _COMPARES.search(question):
+        clash = clashes(sources, all_)
+    meant = named(question, overview)
+    if asks_for_clashes(question):
+        in_ = f"{count(len(all_), 'passage')} of {count(len(found), 'document')}"
+        rest = "" if meant else _others({sources[id_]["location"] for id_, _ in all_}, overview)
+        return (clash, rest) if clash else ("", _NO_CLASH.format(in_))
+    most = max(_MOST_QUOTED // len(found), 1)
+    said = [each for some in found for each in _leads(some, sources, most)]
+    which = "it begins, part by part" if meant else "the documents begin"
+    quoted = Excerpts(sources, said).items(said)
+    begin = f"## How {which}\n\n{_LEAD}\n\n{quoted}" if said else ""
+    rest = "" if meant else _others({sources[each.source]["location"] for each in said}, overview)
+    return "\n\n".join(filter(None, [clash, begin])), rest
 
 
-def _first(found: Sequence[tuple[str, int]], sources: dict[str, Source]) -> Sentence | None:
-    """The first sentence of what was read of a document; what fits a question best comes before."""
-    known = [each for each in found if each[0] in sources]
-    in_order = sorted(known, key=lambda each: _place(sources[each[0]], each[1]))
-    said = (one for id_, number in in_order for one in sentences(sources[id_], number))
-    telling = (one for one in said if len(words(one.text)) >= _FEW_WORDS)
-    return next((one for one in telling if not commands(one.text)), None)
+def _kindred(documents: Sequence[Overview]) -> list[Overview]:
+    """The documents in prose first of whose titles and headings most is in those of others, too."""
+    about = [
+        set(concepts(f"{each.title} {PurePosixPath(each.location).stem} {' '.join(each.headings)}"))
+        for each in documents
+    ]
+    shared = [
+        len({term for term in own if any(term in other for other in about if other is not own)})
+        for own in about
+    ]
+    prose = [not each.location.lower().endswith(_NO_PROSE) for each in documents]
+    order = sorted(range(len(documents)), key=lambda n: (not prose[n], -shared[n]))
+    return [documents[number] for number in order]
+
+
+def _leads(
+    found: Sequence[tuple[str, int]], sources: dict[str, Source], most: int
+) -> list[Sentence]:
+    """The first sentence of each part of a document, as far as it was read; if many, some."""
+    in_order = sorted(found, key=lambda each: _place(sources[each[0]], each[1]))
+    parts: dict[object, Sentence] = {}
+    seen: set[str] = set()
+    for id_, number in in_order:
+        for one in sentences(sources[id_], number):
+            part = one.heading.strip() or number
+            better = part not in parts or (one.ends and not parts[part].ends)
+            if better and one.text not in seen and _tells(one):  # passages overlap
+                parts[part] = one
+            seen.add(one.text)
+    every = list(parts.values())
+    if len(every) <= most or most == 1:
+        return every[:most]
+    return [every[round(n * (len(every) - 1) / (most - 1))] for n in range(most)]
+
+
+def _tells(one: Sentence) -> bool:
+    """Whether it is a sentence to a reader: no title, and no line of a program."""
+    reads = one.kind in {"prose", "row"} or one.reads_as_prose
+    return (
+        reads
+        and not one.is_a_title
+        and len(words(one.text)) >= _FEW_WORDS
+        and not commands(one.text)
+    )
 
 
 def _place(source: Source, number: int) -> int:
     passages = source["passages"]
     match = _NUMBER.search(passages[number]["place"]) if 0 <= number < len(passages) else None
     return int(match[0]) if match else 0
+
+
+def _others(read: Collection[str], overview: Sequence[Overview]) -> str:
+    """The documents that nothing is told of, under a heading of their own."""
+    others = [each for each in overview if each.location not in read]
+    lines = [f"- {_described(each)}" for each in others[:_MOST_LISTED]]
+    return "\n".join(["## Other documents", "", *lines]) if lines else ""
 
 
 def _described(each: Overview) -> str:

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 from deepnb.agents.research.notes import FETCH, READ, SEARCH
 from deepnb.agents.research.notes import WEB_SEARCH as WEB
+from deepnb.agents.research.offline.clashes import without_clashes
+from deepnb.agents.research.offline.naming import named
 from deepnb.agents.research.offline.objections import heed
 from deepnb.agents.research.offline.openings import first_looks, is_about_documents
 from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, make_step, safe
 from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.keywords import coverage, idf
-from deepnb.models.offline.request import named_files, split_questions
+from deepnb.models.offline.rank import asks_for_a_date
+from deepnb.models.offline.request import split_questions
 from deepnb.models.offline.vocabulary import concepts, key_terms, key_words, relatives, subjects
 
 if TYPE_CHECKING:
@@ -46,7 +49,6 @@ _NUMBER = re.compile(
     r"\bhow (?:many|much)\b|\b(?:percent\w*|per cent|number|rate|average|trend|total)\b",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"\bwhen\b|\b(?:what|which|in what) (?:year|date|day|month)\b", re.IGNORECASE)
 _TABLES = (".csv", ".tsv", ".xlsx", ".xls")
 # What is true or false, or works or does not, may be denied by some other document.
 _YES_OR_NO = re.compile(
@@ -80,20 +82,20 @@ def plan(
         earlier: What was asked before in this conversation; a question may point back at it.
         objections: Why plans for this question were refused, all of them so far, in order.
     """
-    told = _in_context(question, earlier[-1] if earlier else "")
-    files = [document.location for document in overview]
-    named = _named(told, files)
-    steps = [
-        *_reads(named, tools),
-        *_fetches(told, tools),
-        *(_searches(told, overview) if SEARCH in tools else []),
-    ]
-    web = list(_web(told, tools))
-    if not named and is_about_documents(told) and (looks := list(first_looks(overview, tools))):
-        steps, web = looks, []
+    told = _in_context(question, earlier[-1] if earlier else "", overview)
+    looks = first_looks(told, overview, tools) if is_about_documents(told, overview) else ()
+    web: list[PlanStep] = []
+    if not (steps := list(looks)):
+        asked = without_clashes(told)
+        steps = [
+            *_reads(named(told, overview), tools),
+            *_fetches(told, tools),
+            *(_searches(asked, overview) if SEARCH in tools else []),
+        ]
+        web = list(_web(told, tools))
     steps = [*steps[: MOST_STEPS - len(web)], *web]
     _number(steps)
-    steps, unused = heed(steps, objections, files, tools, subjects(told))
+    steps, unused = heed(steps, objections, overview, tools, subjects(told))
     return {"question": told, "steps": _admitting(unused, steps)}
 
 
@@ -117,32 +119,19 @@ def _number(steps: Sequence[PlanStep]) -> None:
             step["input"], step["depends_on"] = found, [found]
 
 
-def _in_context(question: str, before: str) -> str:
+def _in_context(question: str, before: str, overview: Sequence[Overview]) -> str:
     """The question, and what the one before was about where it points back at that.
 
     "It" in a question that names something is most often that.
     """
-    topic = "" if is_about_documents(question) else " ".join(subjects(before))
+    topic = "" if is_about_documents(question, overview) else " ".join(subjects(before))
     named = any(not word[0].isdigit() for word in subjects(question))
     back = _GOES_ON.search(question) or (_POINTS_BACK.search(question) and not named)
     return f"{question} ({topic})" if topic and back else question
 
 
-def _named(question: str, files: Sequence[str]) -> list[str]:
-    """Files that the question names, by name or in words: "the press release"."""
-    by_name = [path for path in named_files(question, files)[0] if path in files]
-    asked = set(concepts(question))
-    in_words = [path for path in files if _called_so(path, asked)]
-    return list(dict.fromkeys([*by_name, *in_words]))[:_MOST_READ]
-
-
-def _called_so(path: str, asked: set[str]) -> bool:
-    name = concepts(PurePosixPath(path).stem.replace("-", " ").replace("_", " "))
-    return len(set(name)) > 1 and asked.issuperset(name)
-
-
-def _reads(named: Sequence[str], tools: Collection[str]) -> Iterator[PlanStep]:
-    for path in named if READ in tools else ():
+def _reads(paths: Sequence[str], tools: Collection[str]) -> Iterator[PlanStep]:
+    for path in paths if READ in tools else ():
         name = safe(PurePosixPath(path).name)
         yield make_step(READ, f"What {name} says", path, f"The question names {name}.")
 
@@ -244,7 +233,7 @@ def _sections(question: str, overview: Sequence[Overview]) -> list[PlanStep]:
 
 def _numbers(question: str, overview: Sequence[Overview]) -> Iterator[PlanStep]:
     """Where a number or a date is asked for, the tables there are."""
-    date, number = _DATE.search(question), _NUMBER.search(question)
+    date, number = asks_for_a_date(question), _NUMBER.search(question)
     tables = [doc.location for doc in overview if doc.location.lower().endswith(_TABLES)]
     topic = key_words(question)
     if not topic or not tables or not (date or number):

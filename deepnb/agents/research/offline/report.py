@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
+from deepnb.agents.research.offline.clashes import asks_for_clashes, clashes, without_clashes
 from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
-from deepnb.agents.research.offline.openings import is_about_documents, listed, openings
+from deepnb.agents.research.offline.openings import is_about_documents, written
 from deepnb.agents.research.offline.steps import safe
 from deepnb.models.offline.answer import count, listing, shown
+from deepnb.models.offline.request import is_sum
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
     from deepnb.knowledge import Overview
 
 NOTHING = "**Nothing was found that answers this, so there is no report.**"
+NO_DOCUMENTS = (
+    "**There are no documents to search, so there is no report.** Put some into the folder, or "
+    "look in another one."
+)
 UNREAD = "**No step could be carried out, so nothing was read and there is no report.**"
+_NO_CLASH = "- No possible conflict was found in what was read."
 _MOST_IN_SHORT = 3
 _NEARLY_AS_GOOD = 0.85
 
@@ -59,18 +66,19 @@ def write(
         documents: How many documents were searched, if that is known.
         overview: What documents there are, for a question about them as such.
     """
-    begun = openings(plan, results, sources) if is_about_documents(question) else []
-    if begun:
-        report, rest = listed(begun, sources, overview)
-        return Written(report, "\n".join(filter(None, [rest, failures(plan, results)])))
     # A question that points back at an earlier one is told in full by the plan.
-    evidence = Evidence(plan.get("question") or question, plan, sources)
+    told = plan.get("question") or question
+    if is_about_documents(told, overview):
+        report, rest = written(told, plan, results, sources, overview)
+        if report or rest:
+            return Written(report, "\n\n".join(filter(None, [failures(plan, results), rest])))
+    evidence = Evidence(without_clashes(told), plan, sources)
     found = {
         step["id"]: _worth_quoting(evidence, step, results[step["id"]])
         for step in plan["steps"]
         if results.get(step["id"], {}).get("status") == "ok"
     }
-    best = _best(evidence, plan, found)
+    best = [] if is_sum(told) else _best(evidence, plan, found)
     if not best:
         return Written("", _nothing(evidence, plan, results, documents))
     quoted = Excerpts(sources, [each.sentence for each in best])
@@ -78,8 +86,14 @@ def write(
     if not any("[S" in each for each in sections):  # all is in short already
         sections = []
     in_short = "\n".join(quoted.line(each.sentence) for each in best)
-    text = "\n\n".join(filter(None, [f"## In short\n\n{BY_RULE}\n\n{in_short}", *sections]))
-    return Written(text, "\n".join(_gaps(evidence, plan, results, found, quoted.terms)))
+    gaps = _gaps(evidence, plan, results, found, quoted.terms)
+    clash = ""
+    if asks_for_clashes(told):
+        read = [result.get("found", []) for result in results.values()]
+        clash = clashes(sources, {(id_, number) for some in read for id_, number in some})
+        gaps += [] if clash else [_NO_CLASH]
+    parts = [clash, f"## In short\n\n{BY_RULE}\n\n{in_short}", *sections]
+    return Written("\n\n".join(filter(None, parts)), "\n".join(gaps))
 
 
 def failures(plan: Plan, results: Mapping[str, StepResult]) -> str:
@@ -136,7 +150,8 @@ def _gaps(
         if reason := _failure(result):
             lines.append(f"- {safe(step['title'])}: {reason}")
         elif frozenset(evidence.wanted(step)) not in answered:
-            looked = listing(shown(step["input"], evidence.wanted(step)))
+            spelled = f"{step['input']} {evidence.question}"
+            looked = listing(shown(spelled, evidence.wanted(step)))
             lines.append(f"- {safe(step['title'])}: no passage has enough of {looked} together.")
         elif not found.get(step["id"]):
             lines.append(f"- {safe(step['title'])}: nothing that fits, beside what is quoted.")
@@ -167,12 +182,16 @@ def _nothing(
     ]
     if all(_failure(results.get(step["id"], {})) for step in plan["steps"]):
         return "\n\n".join([UNREAD, "\n".join(steps)]).strip() + "\n"
+    if documents == 0:
+        return "\n\n".join([NO_DOCUMENTS, "\n".join(steps)]).strip() + "\n"
     looked = listing(shown(question, evidence.asked)) or f"*{safe(question)}*"
     where = f" in {count(documents, 'document')}" if documents is not None else ""
     said = f"{NOTHING} I looked for {looked}{where}."
     if evidence.absent:
         said += f" In nothing that was read: {listing(shown(question, evidence.absent))}."
-    if nearest := evidence.nearest():
+    if is_sum(question):
+        said += " It is a sum, and to calculate takes a language model, or Python."
+    elif nearest := evidence.nearest():
         said += f" Nearest by its words, which may be about something else: {nearest}."
     return "\n\n".join([said, "\n".join(steps)]).strip() + "\n"
 

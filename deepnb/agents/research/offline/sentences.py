@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 # Where one record ends and the next begins. A row of a table has the names of its columns in it.
 _RECORDS = dict.fromkeys((".csv", ".tsv", ".xlsx", ".xls"), re.compile(r"\n"))
+_NAMES_OF_COLUMNS = re.compile(r"(?!.*: )[^\n]*;[^\n]*\n(?=.*: )")
 _RECORDS[".bib"] = re.compile(r"\n\s*\n")
+# An object of JSON with its name, if it is a short one; what is cut off has one end only.
+_OBJECT = re.compile(
+    r"[ \t]*(?:\"[^\"\n]{0,60}\"\s*:\s*)?\{[^{}]{1,300}(?:\},?|\Z)|\A[^{}]{1,300}\},?|[^\n]+"
+)
 _CODE = (".py", ".json", ".r", ".js", ".ts", ".c", ".cpp", ".java", ".toml", ".yaml", ".yml")
 _FEW_WORDS = 4
 _PROSE = ("prose", "cell", "html")
@@ -29,10 +34,17 @@ _PROSE = ("prose", "cell", "html")
 _FIELDS = re.compile(r"(?:[A-Z][\w -]{0,20}:[^\n]*(?:\n|$)){2,}")
 _SPEAKER = re.compile(r"[A-Z][\w. ]{0,24}:\s")
 _LETTER = re.compile(r"[^\W_]")
+_SIGN = re.compile(r"[^\w\s.,;'\u2019-]")
+_FEW_SIGNS = 0.06
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
 # A title on a line of its own, right above the paragraph it belongs to.
 _TITLE_LINE = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?[A-Z][^\n.!?]{0,59}\n(?=[A-Z])")
+# It tells nothing that stands not below it, as far as it names no number and no second thing.
+_HEADLINE = re.compile(r"\s*[A-Z\u00c0-\u00de][^\n.!?\d,:;|]{0,79}\s*")
+_FULL_STOP = re.compile(r"[.!?](?:\s|$)")
+_EMPHASIS = r"\*{1,3}|_{1,3}"
+_OPENS, _CLOSES = re.compile(rf"({_EMPHASIS})(?=\S)"), re.compile(rf"(?<=\S)({_EMPHASIS})$")
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Sentence:
         start: Where it begins in the passage's text.
         end: Where it ends.
         text: What stands there.
-        kind: "prose", "row" or "code".
+        kind: "prose", "row", "code" or "data".
         around: Start and end of the paragraph that it is part of.
         heading: What stands above it.
         header: Of a table's row, the names of the columns.
@@ -71,6 +83,21 @@ class Sentence:
     def says_something(self) -> bool:
         """Whether it is more than a date, a name or a title that was left over."""
         return self.kind != "prose" or len(words(self.text)) >= _FEW_WORDS
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends as sentences do."""
+        return self.text.rstrip("\"'\u201d\u2019)*_").endswith((".", "!", "?", "\u2026"))
+
+    @property
+    def is_a_title(self) -> bool:
+        """Whether it looks like a title: it names something, and does not end as sentences do."""
+        return self.kind == "prose" and _HEADLINE.fullmatch(self.text) is not None
+
+    @property
+    def reads_as_prose(self) -> bool:
+        """Whether it is made of words, as prose is and as the comments of a program are."""
+        return len(_SIGN.findall(self.text)) <= _FEW_SIGNS * len(self.text)
 
     def overlaps(self, other: Sentence) -> bool:
         """Whether two stretches of one passage have something in common."""
@@ -128,7 +155,7 @@ def _paragraphs(location: str, text: str) -> list[_Paragraph]:
     """The paragraphs, rows and bits of code of a passage; an answer goes with its question."""
     found: list[_Paragraph] = []
     at = 0
-    for piece in _pieces(location, text):
+    for piece in _titled(_pieces(location, text)):
         at = text.index(piece.text, at)
         for new in _parts(piece, at):
             found.append(_introduced(found[-1], new, text) if found else new)
@@ -136,6 +163,33 @@ def _paragraphs(location: str, text: str) -> list[_Paragraph]:
                 found[-2] = replace(found[-2], around=found[-1].around)
         at += len(piece.text)
     return [each for each in found if not _FIELDS.fullmatch(text[slice(*each.around)])]
+
+
+def _titled(pieces: list[Piece]) -> Iterator[Piece]:
+    """The pieces without those that are only the title of what is below, which goes over that."""
+    over = title = ""
+    for number, piece in enumerate(pieces):
+        below = pieces[number + 1].text if number + 1 < len(pieces) else ""
+        over, title = piece.heading, title if piece.heading == over else ""
+        if piece.kind in _PROSE and _is_headline(piece.text, below):
+            title = piece.text
+        else:
+            yield replace(piece, heading=f"{piece.heading} {title}") if title else piece
+
+
+def _is_headline(line: str, below: str) -> bool:
+    """Whether a line is no more than the title of what is below it.
+
+    A line that ends only because it was full is the beginning of a sentence.
+    """
+    widest = max(map(len, below.splitlines()), default=0)
+    first = next(iter(below.split()), "")
+    return (
+        _HEADLINE.fullmatch(line) is not None
+        and not _BULLET.match(line)
+        and _FULL_STOP.search(below) is not None
+        and len(line.strip()) + 1 + len(first) <= widest
+    )
 
 
 def _parts(piece: Piece, start: int) -> Iterator[_Paragraph]:
@@ -147,7 +201,8 @@ def _parts(piece: Piece, start: int) -> Iterator[_Paragraph]:
     bullet = _BULLET.match(piece.text)
     begin = start + (bullet.end() if bullet else 0)
     if title:
-        if not bullet:  # one with a number is no more than that
+        # One with a number is no more than that.
+        if not bullet and not _is_headline(title[0], piece.text[title.end() :]):
             yield from _paragraph(piece, start, (begin, start + title.end()))
         begin = start + title.end()
         piece = replace(piece, heading=f"{piece.heading} {title[0]}")
@@ -168,7 +223,12 @@ def _pieces(location: str, text: str) -> list[Piece]:
     suffix = PurePosixPath(location).suffix.lower()
     if border := _RECORDS.get(suffix):
         records = [each for each in border.split(text) if each.strip()]
+        if _NAMES_OF_COLUMNS.match(text):
+            del records[0]
         return [Piece(location, n, n, each, "row") for n, each in enumerate(records)]
+    if suffix == ".json":
+        objects = [match[0] for match in _OBJECT.finditer(text) if match[0].strip()]
+        return [Piece(location, n, n, each, "data") for n, each in enumerate(objects)]
     # Of all other kinds of files, a passage is what they say and not how they say it.
     pieces = passages(Page("x.py" if suffix in _CODE else "x.md", 1, text.split("\n")))
     # Cells whose columns have no names, since the table begins in another passage, say nothing.
@@ -182,7 +242,7 @@ def _introduced(before: _Paragraph, new: _Paragraph, text: str) -> _Paragraph:
         return new
     if _FIELDS.fullmatch(lead):
         return replace(new, heading=f"{new.heading} {lead}")
-    spoken = _SPEAKER.match(text, before.around[0]) and _SPEAKER.match(text, new.around[0])
+    spoken = _speaks(text, before.around[0]) and _speaks(text, new.around[0])
     if lead.endswith(("?", ":")) or spoken:
         around = (before.around[0], new.around[1])
         asked = lead if lead.endswith("?") else ""
@@ -190,10 +250,16 @@ def _introduced(before: _Paragraph, new: _Paragraph, text: str) -> _Paragraph:
     return new
 
 
+def _speaks(text: str, at: int) -> bool:
+    """Whether somebody begins to speak there: a name and a colon, and not in a list."""
+    is_item = text[text.rfind("\n", 0, at) + 1 : at].strip()
+    return not is_item and _SPEAKER.match(text, at) is not None
+
+
 def _spans(piece: Piece, start: int) -> Iterator[tuple[int, int]]:
     """Where the sentences of a paragraph, or its lines of code, begin and end; a row is one."""
     text = piece.text
-    if piece.kind == "row":
+    if piece.kind in {"row", "data"}:
         whole = [(0, len(text))]
     elif piece.kind == "code":
         whole = [match.span() for match in _LINE.finditer(text)]
@@ -201,6 +267,16 @@ def _spans(piece: Piece, start: int) -> Iterator[tuple[int, int]]:
         whole = spans(text)
     for first, last in whole:
         part = text[first:last]
-        if stripped := part.strip():
+        stripped = _whole(part.strip()) if piece.kind in _PROSE else part.strip()
+        if stripped:
             offset = start + first + part.index(stripped)
             yield offset, offset + len(stripped)
+
+
+def _whole(text: str) -> str:
+    """A sentence without a sign of emphasis whose other end is in another one."""
+    if (sign := _OPENS.match(text)) and sign[1] not in text[sign.end() :]:
+        text = text[sign.end() :]
+    if (sign := _CLOSES.search(text)) and sign[1] not in text[: sign.start()]:
+        text = text[: sign.start()]
+    return text

@@ -12,6 +12,9 @@ DOUBT = "however although despite no not without failed limited"
 FIGURES, DATES = "numbers total", "date year"
 """What is added to the words of a question, to find what denies it, or counts, or dates it."""
 
+ASKED_FOR = "What was asked for"
+"""The title of a step that a person wanted: what it finds is wanted, whatever the question is."""
+
 _LONGEST_INPUT, _LONGEST_TITLE = 500, 90
 # What could be taken for Markdown, or for a mark, in a title that a document chose.
 _UNSAFE = re.compile(r"[\[\]【】<>`*|\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
