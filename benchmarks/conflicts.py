@@ -32,7 +32,8 @@ GROUPS, ABSTRACTS, SEED = 200, 10, 7
 def labelled() -> None:
     """Print precision and recall by set, and every pair that was judged wrongly.
 
-    The rule was made with the first set at hand; the second was written afterwards.
+    The rule was made with the first set at hand, and mended with the second and the third; the
+    last was written afterwards.
     """
     every = json.loads(PAIRS.read_text("utf-8"))
     for name in dict.fromkeys(pair["set"] for pair in every):

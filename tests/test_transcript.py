@@ -208,7 +208,7 @@ def test_questions_that_follow_each_other_under_one_id_are_two():
 def test_a_question_that_was_closed_unseen_is_a_step():
     script = Script().ask()
     script.say("interrupt_closed", id="q", request=CHOICE, answer={"selected": ["b"]}, by="policy")
-    assert "In 2023 by policy" in to_markdown(turns(script), "T")
+    assert "In 2023 automatically" in to_markdown(turns(script), "T")
 
 
 def test_nothing_waits_in_a_run_that_has_ended():
@@ -576,7 +576,7 @@ def test_code_with_tags_is_shown_as_it_is():
 
 
 def test_a_huge_heap_of_brackets_is_shown_as_it_is():
-    assert render("[" * 50_000) == f"<pre><code>{'[' * 50_000}</code></pre>\n"
+    assert render("[" * 50_000) == f"<p>{'[' * 50_000}</p>\n"
 
 
 def test_an_image_is_a_link_and_a_path_is_text():
@@ -647,7 +647,7 @@ def test_the_python_that_a_card_shows_is_an_answer(request_, answer_type):
         ({"decisions": [{"type": "approve"}]}, "grant", "approved by an earlier permission"),
         ({"decisions": [{"type": "reject", "message": "Not yet"}]}, "person", "rejected: Not yet"),
         ({"response": "In 2019"}, "person", "In 2019"),
-        ({"raise_to": 4.0}, "policy", "raised to 4.0 by policy"),
+        ({"raise_to": 4.0}, "policy", "raised to 4.0 automatically"),
         ({"error": "no such file"}, "person", "failed: no such file"),
         ({"approved": False, "reason": "too much"}, "person", "rejected: too much"),
         ({"token": "cashuA123"}, "person", "paid"),

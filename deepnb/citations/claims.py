@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deepnb.citations.marks import CODE_SPAN, MARK, blocks
-from deepnb.citations.sentences import spans
 from deepnb.keywords import terms
+from deepnb.sentences import spans
 from deepnb.transcript.prose import words
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _QUOTES = re.compile(
 _CODE = re.compile(CODE_SPAN)
 _MARKS = re.compile(rf"(?P<code>{CODE_SPAN})|(?P<marks>(?:\[S\d{{1,6}}\][ \t]*)+)")
 _FOOTNOTE = re.compile(rf"(?P<code>{CODE_SPAN})|\\?\[\^[\w-]{{1,20}}\](?!`)")
+_GONE = re.compile(r"(?<![ \t])[ \t]*+\0 (?=[.,;:!?)\s]|$)|\0(?= )| ?\0")  # where a mark was
 _ATTRIBUTION = re.compile(r"\s*(?:[-\u2013\u2014\u2015]|--)")
 _ATTRIBUTION_LINE = re.compile(r"\n\s*[\u2013\u2014\u2015-][^\n]*$")
 
@@ -160,4 +161,4 @@ def _ids(groups: Sequence[re.Match[str]]) -> list[tuple[int, str]]:
 
 def _without_marks(text: str) -> str:
     bare = _MARKS.sub(lambda match: match["code"] or "\0 ", text)
-    return re.sub(r"[ \t]*\0 (?=[.,;:!?)\s]|$)|\0(?= )| ?\0", "", bare).strip()
+    return _GONE.sub("", bare).strip()

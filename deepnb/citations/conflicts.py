@@ -6,6 +6,9 @@ and under the same circumstances, and
 - give different numbers of the same unit, with a word in common right beside the number, or
 - one of them says not.
 
+Where one word stands in the place of another, they are about two things: a claim for hail damage is
+none for storm damage.
+
 They are called possible, and they are few: what is shown is read by a person. How often the rule is
 right is measured by `benchmarks/conflicts.py`. Only sentences that share a rare word are compared,
 so that the cost grows with the text and not with its square.
@@ -18,6 +21,7 @@ from collections import Counter, defaultdict
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from deepnb.citations.places import narrowed
 from deepnb.citations.shapes import Conflict, Side
 from deepnb.citations.statements import concepts, contrast, statements
 from deepnb.keywords import words
@@ -25,7 +29,7 @@ from deepnb.keywords import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from deepnb.citations.shapes import Source
+    from deepnb.citations.shapes import Passage, Source
     from deepnb.citations.statements import Quantity, Statement
 
 Why = Literal["a differing number", "a negation"]
@@ -140,7 +144,15 @@ def _said(sources: Iterable[Source]) -> Iterator[_Said]:
             for statement in statements(passage["text"]):
                 if statement.text not in seen:  # passages overlap
                     seen.add(statement.text)
-                    yield _Said(source["id"], number, passage["place"], statement)
+                    yield _Said(source["id"], number, _place(passage, statement), statement)
+
+
+def _place(passage: Passage, statement: Statement) -> str:
+    """Where a statement stands, with the sentence that it refers to."""
+    text = passage["text"]
+    start = max(text.find(statement.context or statement.text), 0)
+    end = max(text.find(statement.text, start), 0) + len(statement.text)
+    return narrowed(passage["place"], text, start, end)
 
 
 def _candidates(said: Sequence[_Said], spread: Mapping[str, int]) -> Iterator[tuple[_Said, _Said]]:

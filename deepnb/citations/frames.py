@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from deepnb.citations.shapes import Citation, Source
+    from deepnb.citations.shapes import Citation, Settled, Source
 
 # fmt: off
 _SOURCES = {
@@ -42,9 +42,7 @@ def sources_frame(sources: Mapping[str, Source], rows: Sequence[Citation] = ()) 
     )
 
 
-def citations_frame(
-    rows: Iterable[Citation], settled: Mapping[str, tuple[float, str]] | None = None
-) -> pd.DataFrame:
+def citations_frame(rows: Iterable[Citation], settled: Settled | None = None) -> pd.DataFrame:
     """List claims and verdicts.
 
     Args:

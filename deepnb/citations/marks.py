@@ -1,9 +1,10 @@
 """A report as a model wrote it, made into one whose marks all lead somewhere.
 
-A mark is `[S1]`. Models write `[S1, S3]`, `[s1]`, `(S1)` and `【S1】` as well, and ids that do not
-exist. They also write addresses: only one that was really read stays a link, since a made-up
-reference is worse than none. For the same reason a list of references by the model is left out;
-the list below a report is made from what was read.
+A mark is `[S1]`. Models write `[S1, S3]`, `[s1]`, `[**S1**]`, `(S1)`, `【S1】` and `&#91;S1]` as
+well, and ids that do not exist: whatever looks like a mark to a reader is one, or is gone. They
+also write addresses: only one that was really read stays a link, since a made-up reference is worse
+than none. For the same reason a list of references by the model is left out; the list below a
+report is made from what was read.
 
 What is in code stays as it is. A backtick that neither begins nor ends code gets a backslash, so
 that whoever reads the report afterwards, in whatever pieces, finds the same code in it.
@@ -13,30 +14,33 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from markdown_it.token import Token
 
 MARK = re.compile(r"\[(S\d{1,6})\]")
 # Code, or backticks that are none: from left to right, as a parser reads them.
 CODE_SPAN = r"\\[\\`]|(?P<ticks>`++)(?:(?:[^`]++|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)|(?P<lone>))"
-_ID = re.compile(r"(?i)\bS(\d{1,6})\b")
-_IDS = r"\^?\s*(?:sources?:?\s*)?S\d{1,6}"
+_ID = re.compile(r"(?i)(?<![^\W_])S[*_]*(\d{1,6})(?!\d)")
+# Nothing here is read twice in another way: a hostile text would take for ever.
+_SPACE = r"(?<![ \t])[ \t]*+"
+_IDS = r"\^?[\s*_]*+(?:sources?:?[\s*_]*+)?S[*_]*+\d{1,6}"
 _PLACE = (
-    r"(?:[\s,;&/]|and|pp?\.|pages?|lines?|slides?|rows?|cells?|\u00b6|\u2020\w*|[-\u2013]|S?\d+)*"
+    r"(?:[\s,;&/*_\u00b6\u2013-]|and|pp?\.|pages?|lines?|slides?|rows?|cells?|\u2020\w*|S?\d+)*+"
 )
 _PIECE = re.compile(
     rf"""
     (?P<code>{CODE_SPAN})
-  | (?P<mark>[ \t]*
-      (?:\\?\[+{_IDS}{_PLACE}\\?\]+(?:\([^()\s]{{0,2000}}\))?|\u3010{_IDS}{_PLACE}\u3011))
-  | (?P<round>[ \t]*\({_IDS}(?:[\s,;&]|and|S\d+)*\))
+  | (?P<mark>{_SPACE}
+      (?:\\?(?<!\[)\[++{_IDS}{_PLACE}\\?\]+(?:\([^()\s]{{0,2000}}\))?|\u3010{_IDS}{_PLACE}\u3011))
+  | (?P<round>{_SPACE}\({_IDS}(?:[\s,;&]|and|S\d+)*+\))
   | (?P<link>!?\[(?P<label>[^\[\]\n]{{0,300}})\]\((?P<address>[^()\s<>]{{0,2000}})
       (?:\s+["'][^"'\n]{{0,300}}["'])?\))
   | <?(?P<bare>(?:https?://|www\.)[^\s<>\[\]`"\u201c\u201d|]{{1,2000}})>?
@@ -45,15 +49,23 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# What is shown as something else than it is written, or not at all.
+_WRITTEN = re.compile(
+    rf"(?P<code>{CODE_SPAN})|\\.|(?P<entity>&(?:\#\d{{1,7}}|\#x[0-9a-f]{{1,6}}|[a-z]\w{{1,30}});)"
+    r"|(?P<wide>[\uff3b\uff3d])|(?P<unseen>[\u00ad\u200b\u2060\ufeff]|[\u200c\u200d](?=[\]sS\d]))",
+    re.IGNORECASE,
+)
+_OF_A_MARK = re.compile(r"[^\W_]|[\[\]()\u3010\u3011\uff3b\uff3d\u00a0^,]")
+_WIDE = str.maketrans("\uff3b\uff3d", "[]")
 _DEFINITION = re.compile(r"(?m)^([ \t>]*\[[^\]\n]{1,200}\]):")
 _ONLY_MARKERS = re.compile(r"[\s>*+\-_=\d.)]*")
 _REFERENCES = re.compile(
     r"(?i)(?:sources|references|bibliography|works cited|citations|literature)\s*:?"
 )
 _CELLS = re.compile(r"((?<!\\)\||\n)")
+_CELL_END = re.compile(r"(?<!\\)\|")
 # Where something has gone, no backtick meets another one or a backslash, and no mark is a link.
 _MEETING = re.compile(r"(?<=[`\\])\0+(?=[`\\])|(?<=\])\0+(?=\()")
-_MOST_BRACKETS = 10_000
 
 # Blocks only: what is in a line is found here, by where it stands.
 _BLOCKS = MarkdownIt("js-default")
@@ -86,9 +98,10 @@ def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[s
             covered.update(range(first, last))
         elif token.type in {"paragraph_open", "heading_open", "table_open"}:
             covered.update(range(first, last))
-            piece = "\n".join(lines[first:last])
-            # Nothing goes from one cell of a table into another, and no code either.
-            pieces = _CELLS.split(piece) if token.type == "table_open" else [piece]
+            pieces = ["\n".join(lines[first:last])]
+            if token.type == "table_open":
+                # Nothing goes from one cell of a table into another, and no code either.
+                pieces = _CELLS.split("\n".join(_without_surplus(lines[first:last])))
             tidied = [_tidy_piece(each, ids, locations) for each in pieces]
             whole = "".join(each for each, _ in tidied)
             kept[first:last] = [whole, *[None] * (last - first - 1)]
@@ -103,12 +116,30 @@ def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[s
 
 
 def _tidy_piece(piece: str, ids: Collection[str], locations: Collection[str]) -> tuple[str, int]:
-    if piece.count("[") > _MOST_BRACKETS:
-        return "", 0
     unknown: list[str] = []
-    replaced = _PIECE.sub(partial(_instead, ids, locations, unknown), piece)
+    shown = _WRITTEN.sub(_as_shown, piece)
+    replaced = _PIECE.sub(partial(_instead, ids, locations, unknown), shown)
     apart = _MEETING.sub(" ", replaced).replace("\0", "")
     return _DEFINITION.sub(r"\1\\:", apart), len(unknown)
+
+
+def _without_surplus(rows: list[str]) -> Iterator[str]:
+    """The rows of a table without cells that no column is there for: nobody shows them."""
+    columns = len(re.findall("-+", rows[1]))
+    for row in rows:
+        cells = _CELL_END.split(row)
+        most = columns + (_ONLY_MARKERS.fullmatch(cells[0]) is not None)
+        yield "|".join([*cells[:most], ""]) if any(map(str.strip, cells[most:])) else row
+
+
+def _as_shown(match: re.Match[str]) -> str:
+    """What a reader sees, if it could be of a mark; else as it is written."""
+    if match.lastgroup == "entity":
+        shown = unescape(match[0])
+        return shown.translate(_WIDE) if _OF_A_MARK.fullmatch(shown) else match[0]
+    if match.lastgroup == "wide":
+        return match[0].translate(_WIDE)
+    return "" if match.lastgroup == "unseen" else match[0]
 
 
 def _instead(

@@ -10,13 +10,15 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-\u2212]?\d+(?:[.,'\u2019\u202f]\d+)*|(?<=\d[-\u2010-\u2015])\d+(?:[.,]\d+)*"
 )
 _GROUPED = re.compile(r"-?\d{1,3}(?:([,'\u2019\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
-_SPELLED = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-    )
-}
-_SPELLED_WORD = re.compile(rf"(?i)\b(?:{'|'.join(_SPELLED)})\b")
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve"
+SPELLED = {word: number for number, word in enumerate(_SMALL.split())}
+SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+NUMBER_WORD = (
+    rf"(?:{'|'.join(SPELLED)}|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    rf"(?:twen|thir|for|fif|six|seven|eigh|nine)ty|dozen|{'|'.join(SCALES)})"
+)
+"""A regular expression for a word of which spelled numbers are made."""
+_SPELLED_WORD = re.compile(rf"(?i)\b(?:{'|'.join(SPELLED)})\b")
 
 
 def numbers(text: str, *, spelled: bool = False) -> frozenset[str]:
@@ -28,7 +30,7 @@ def numbers(text: str, *, spelled: bool = False) -> frozenset[str]:
     """
     found = {_plain(match[0]) for match in _NUMBER.finditer(text)}
     if spelled:
-        found |= {_SPELLED[match[0].lower()] for match in _SPELLED_WORD.finditer(text)}
+        found |= {str(SPELLED[match[0].lower()]) for match in _SPELLED_WORD.finditer(text)}
     return frozenset(found)
 
 

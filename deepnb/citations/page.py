@@ -17,6 +17,7 @@ from deepnb.citations.wording import SIGNS, WORDS, place_of, verdict_of
 from deepnb.transcript.html import NO_MATH, beside, page
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.prose import render
+from deepnb.transcript.wording import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -67,8 +68,8 @@ def _verdicts(report: Report) -> str:
         for verdict, number in report.counts.items()
         if number
     )
-    removed = f"<span>{report.removed} unknown marks removed</span>" if report.removed else ""
-    return "".join(counts) + removed
+    removed = number_of(report.removed, "unknown mark")
+    return "".join(counts) + (f"<span>{removed} removed</span>" if removed else "")
 
 
 def _prose(report: Report) -> str:

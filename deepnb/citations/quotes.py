@@ -6,8 +6,9 @@ case of the first letter, a full stop or comma at the end, which belong to the s
 marks of footnotes in the source.
 
 - A match begins and ends where words do: `toxic waste` is not in `non-toxic waste`. No sign is cut
-  off a number: `3` is not in `13`, `.3`, `-3`, `$3`, `3 %`, `3 °C`, `3:1`, `3-5` or `3 ± 2`. A unit
-  in letters is a word, and a quote may end before any word.
+  off a number: `3` is not in `13`, `.3`, `-3`, `$3`, `3 %`, `3 °C`, `3:1`, `3-5` or `3 ± 2`, nor is
+  any part of a number in words: `five` is not in `seventy five`, nor `3` in `3 to 5`. A unit in
+  letters is a word, and a quote may end before any word.
 - `…` and `[...]` leave something out of a sentence: each part has to be in it, in that order and
   with three words or more; what is left out is short and turns nothing round.
 - `[un]polluted` has words of the writer, and with them any meaning: it is not found, unless the
@@ -20,11 +21,16 @@ What is found has been said; whether it is quoted fairly is for a reader to judg
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from deepnb.citations.borders import has_borders, is_of_a_range
+from deepnb.citations.negation import LACK, NOT
 from deepnb.citations.normal import HARD, NONE, Normal, normal
-from deepnb.citations.sentences import sentences
 from deepnb.keywords import unspaced
+from deepnb.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,11 +41,7 @@ _LEAST_OVERLAP, _MOST_OVERLAP = 24, 1_000
 _MOST_TRIES = 100  # places where a quote could be, and is not: a longer search is refused
 
 # What must not be left out: a word that turns the rest round, or what may end a sentence.
-_TURN = re.compile(
-    r"(?i)\b(?:not|no|never|none|nor|neither|nobody|nothing|nowhere|cannot|without|hardly|rarely|"
-    r"seldom|barely|scarcely|but|unless|except|\w+n['\u2019]t|fail(?:s|ed)? to|lacks?|lacked|"
-    r"absence|absent)\b|[.!?\u2026][^\w\s]*(?:\s|$)"
-)
+_TURN = re.compile(rf"(?i)\b(?:{NOT}|{LACK}|but|unless|except)\b|[.!?\u2026][^\w\s]*(?:\s|$)")
 _DOTS = r"(?:\u2026|\.\s?\.\s?\.)"
 _GAP = re.compile(rf"\[\s*{_DOTS}\s*\]|\(\s*{_DOTS}\s*\)|{_DOTS}")
 _OTHER_CASE = re.compile(r"\[([^\W\d_])\](?=[^\W\d_])")
@@ -52,30 +54,11 @@ _FOOTNOTE = re.compile(
     r"\[\^[\w-]{1,20}\](?!\d)"
     rf"|(?:(?<=[^\W\d_]{{4}})|(?<=[^\W\d_][.,;:!?\"\u201d])){_HIGH}(?:[,\u207b\u2013-]{_HIGH})*(?!\w)"
 )
+_BEFORE_MARK = 40  # characters
 _UNIT = re.compile(
     r"(?i)(?:\d|\bper|/)\W*[^\W\d_]+\Z|(?:met(?:re|er)s?|feet|foot|inch(?:es)?|yards?|miles?|"
     r"seconds?)\Z"
 )
-
-_WORD_BEFORE = re.compile(r"[^\W_][-']?\Z")
-_WORD_BEHIND = re.compile(r"[-']?[^\W_]|[\u0300-\u036f]")
-# What would be part of the same number, before its first digit and behind its last.
-_SIGN = r"[$\u00a2-\u00a5\u20a0-\u20cf<>~^+\\\u00b1\u00d7\u00f7\u2190-\u22ff]"
-_NUMBER_BEFORE = re.compile(
-    rf"(?i)(?:[-.,/#\u00a7\u2116]|{_SIGN}\s?|\d\s?[/*x\u00b7]\s?|\d(\s?):\1|\bminus\s)\Z"
-)
-_NUMBER_BEHIND = re.compile(
-    rf"(?i)[.,]\d|/|\s?(?:[%\u2030\u00b0\u2032\u2103\u2109]|{_SIGN})|\s?-\d|\s?[/*x\u00b7]\s?\d|(\s?):\1\d"
-    r"|[\u00b2\u00b3\u00b9\u2070-\u209c\u00bc-\u00be\u2150-\u215f\u5341\u767e\u5343\u4e07\u842c\u4ebf"
-    r"\u5104]|\s?(?:per ?cent|dozen|hundred|thousand|[mb]illion|trillion|mio|mrd|bn)"
-)
-_GROUP, _GROUP_BEFORE = re.compile(r"\d{3}(?!\d)"), re.compile(r"(?<![\d.,])\d{1,3}\s\Z")
-_GROUP_BEHIND, _GROUPED = re.compile(r"\s\d{3}(?!\d)"), re.compile(r"(?<![\d.,])\d{1,3}\Z")
-# In the source as it is: a dash that begins a line is that of an item in a list.
-_DASH = r"[-\u2010-\u2015\u2212]\s*"
-_RANGE_BEFORE = re.compile(rf"\d[^\S\n]*{_DASH}\Z")
-_RANGE_BEHIND = re.compile(rf"[^\S\n]*{_DASH}\d")
-_WINDOW = 40
 
 
 class Span(NamedTuple):
@@ -110,8 +93,6 @@ class Texts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._forms: dict[int, list[Normal]] = {}
-        self._pairs: list[tuple[int, str, list[Normal]]] | None = None
 
     def locate(self, quote: str) -> Span | None:
         """Where a passage has a quote, or two that overlap have it together.
@@ -119,17 +100,46 @@ class Texts:
         Of a quote that goes on in the next passage, the part in the first one is given.
         """
         ways = _ways(quote)
-        for number, text in enumerate(self._texts):
-            if number not in self._forms:
-                self._forms[number] = _forms(text)
-            if span := _search(ways, self._forms[number], text):
+        if span := self._alone.search(ways):
+            return span
+        span = self._together.search(ways) if self._together else None
+        return span and span._replace(end=min(span.end, len(self._texts[span.passage])))
+
+    @cached_property
+    def _alone(self) -> _Shelf:
+        return _Shelf(list(enumerate(self._texts)))
+
+    @cached_property
+    def _together(self) -> _Shelf | None:
+        pairs = list(_overlapping(self._texts))
+        return _Shelf(pairs) if pairs else None
+
+
+class _Shelf:
+    """Texts with their numbers, of which only those are searched that can have a quote."""
+
+    def __init__(self, texts: Sequence[tuple[int, str]]) -> None:
+        self._texts = texts
+        self._forms = [_forms(text) for _, text in texts]
+        each = ["\n".join([form.text for form in forms]) for forms in self._forms]
+        self._ends = list(accumulate(len(text) + 1 for text in each))
+        self._whole = "\n".join(each)  # no form has a line end
+
+    def search(self, ways: Sequence[list[Normal]]) -> Span | None:
+        can = {index for first, *_ in ways for index in self._having(first.text[1:] or first.text)}
+        for index in sorted(can):
+            number, text = self._texts[index]
+            if span := _search(ways, self._forms[index], text):
                 return Span(number, *span)
-        if self._pairs is None:
-            self._pairs = [(n, text, _forms(text)) for n, text in _overlapping(self._texts)]
-        for number, text, forms in self._pairs:
-            if span := _search(ways, forms, text):
-                return Span(number, span[0], min(span[1], len(self._texts[number])))
         return None
+
+    def _having(self, words: str) -> Iterator[int]:
+        """Which texts have some words, whatever is around them."""
+        at = self._whole.find(words)
+        while at >= 0:
+            index = bisect_right(self._ends, at)
+            yield index
+            at = self._whole.find(words, self._ends[index])
 
 
 def _overlapping(texts: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -150,7 +160,7 @@ def _forms(text: str) -> list[Normal]:
     """A text as it is compared; if it has footnotes, with and without their marks."""
 
     def unseen(mark: re.Match[str]) -> str:
-        before = text[max(0, mark.start() - _WINDOW) : mark.start()]
+        before = text[max(0, mark.start() - _BEFORE_MARK) : mark.start()]
         is_power = not mark[0].startswith("[") and _UNIT.search(before)
         return mark[0] if is_power else "\u200b" * len(mark[0])  # so that the rest stays in place
 
@@ -226,8 +236,8 @@ def _occurrences(part: Normal, form: Normal, text: str, begin: int) -> Iterator[
         if (
             form.text[at : at + len(head)] in {head, head.swapcase()}
             and _same_hyphens(part.hyphens[1:], form.hyphens[at + 1 : end])
-            and _has_borders(form.text, at, end)
-            and not _is_of_a_range(text, form.starts[at], form.ends[end - 1])
+            and has_borders(form.text, at, end)
+            and not is_of_a_range(text, form.starts[at], form.ends[end - 1])
         ):
             yield at, end
         position = at + 1
@@ -237,38 +247,3 @@ def _same_hyphens(some: bytearray, others: bytearray) -> bool:
     if some == others:
         return True
     return not any({one, other} == {NONE, HARD} for one, other in zip(some, others, strict=True))
-
-
-def _has_borders(text: str, start: int, end: int) -> bool:
-    """Whether a match begins and ends where words and numbers do."""
-    before, behind = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-    match = text[start:end]
-    return not (
-        (_is_letter(match[0]) and _WORD_BEFORE.search(before) and not unspaced(before[-1]))
-        or (_is_letter(match[-1]) and _WORD_BEHIND.match(behind) and not unspaced(behind[0]))
-        or (match[0].isdigit() and _goes_on_before(match, before))
-        or (match[-1].isdigit() and _goes_on_behind(match, behind))
-    )
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() and not unspaced(character)
-
-
-def _goes_on_before(match: str, before: str) -> bool:
-    is_group = _GROUP.match(match) and _GROUP_BEFORE.search(before)
-    return bool(is_group or _NUMBER_BEFORE.search(before))
-
-
-def _goes_on_behind(match: str, behind: str) -> bool:
-    is_group = _GROUPED.search(match[-_WINDOW:]) and _GROUP_BEHIND.match(behind)
-    return bool(is_group or _NUMBER_BEHIND.match(behind))
-
-
-def _is_of_a_range(text: str, start: int, end: int) -> bool:
-    """Whether a match begins or ends with one of two numbers between which there is a dash."""
-    before, behind = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-    return bool(
-        (text[start].isdigit() and _RANGE_BEFORE.search(before))
-        or (text[end - 1].isdigit() and _RANGE_BEHIND.match(behind))
-    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from deepnb.citations.shapes import Checked, Citation, Conflict, Source
+    from deepnb.citations.shapes import Checked, Citation, Conflict, Settled, Source
 
 
 class Report:
@@ -41,7 +41,7 @@ class Report:
         *,
         question: str = "",
         title: str = "",
-        settled: Mapping[str, tuple[float, str]] | None = None,
+        settled: Settled | None = None,
     ) -> None:
         self.text = checked["text"]
         self.marks = checked["marks"]

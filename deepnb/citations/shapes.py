@@ -5,6 +5,7 @@ All of it is plain JSON: it lives in a graph's state, in the log, and in the bro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
 SourceKind = Literal["file", "page", "note", "tool"]
@@ -15,6 +16,8 @@ Verdict = Literal[
     "source matched, support not verified",
     "uncited",
 ]
+Settled = Mapping[str, tuple[float | None, str]]
+"""By id of a claim, when a person has checked it themselves (None: taken back), and their note."""
 
 
 class Passage(TypedDict):

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from deepnb.citations.sentences import sentences
+from deepnb.citations.negation import NOT
+from deepnb.citations.numbers import SCALES, SPELLED
 from deepnb.keywords import STOP_WORDS, stem, terms
+from deepnb.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _LONGEST, _MOST_NUMBERS = 400, 6
-_SMALL = "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_SPELLED = {word: number for number, word in enumerate(_SMALL.split("|"))}
 _SIGN = "\u00b5\u03bc"
 _QUANTITY = re.compile(
     r"(?i)(?P<money>\b(?:EUR|USD|GBP|CHF)|[\u20ac$\u00a3])?\s?(?<![\w.,\u2212-])"
-    rf"(?P<number>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|{_SMALL})(?![\w.,]*\d)"
-    r"(?:\s(?P<scale>hundred|thousand|million|billion))?"
+    rf"(?P<number>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|{'|'.join(SPELLED)})"
+    rf"(?![\w.,]*\d)(?:\s(?P<scale>{'|'.join(SCALES)}))?"
     rf"(?:\s?(?P<unit>[%\u2030]|per ?cent|\u00b0\s?[CF]|[{_SIGN}A-Za-z][\w{_SIGN}\u00b2\u00b3/]*))?"
 )
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _UNITS = {
     "percent": "%", "per cent": "%", "hour": "h", "hours": "h", "hrs": "h", "minutes": "min",
     "minute": "min", "metre": "m", "metres": "m", "meter": "m", "meters": "m", "kilometres": "km",
@@ -80,10 +80,15 @@ _CLAUSE = re.compile(
     r"|,\s(?=[^,;]{0,60}\b(?:said|says|announced|reported|according|wrote|writes|told)\b)"
     r"|(?<=\d),\s(?=[a-z])"
 )
+_RELATIVE = re.compile(r"(?:which|who)\b")
+# What comes before the subject of a sentence.
+_LEAD_IN = re.compile(
+    r"(?:According to|In|On|At|During|After|Before|Since|With|From|Of|For|By|Under|Over)\b"
+    r"[^,;:]{1,80},\s"
+)
 _ANAPHOR = re.compile(r"(?i)(?:that|this|these|those|it|its|they|their)\b")
 _NEGATION = re.compile(
-    r"(?i)\b(?:not|never|no|none|neither|nor|nobody|nothing|cannot|without|\w+n['\u2019]t|"
-    r"(?:is|are|was|were|be|been) (?:forbidden|prohibited|banned|absent)|fail(?:s|ed)? to)\b"
+    rf"(?i)\b(?:{NOT}|(?:is|are|was|were|be|been) (?:forbidden|prohibited|banned|absent))\b"
 )
 _NO_NEGATION = re.compile(
     r"(?i)\b(?:not only|no more than|no less than|no fewer than|whether or not)\b"
@@ -97,41 +102,41 @@ _FAMILIES = (
     "forbid forbidden allow allowed permit permitted permission prohibit prohibited ban banned",
 )
 _CONCEPTS = {stem(w): stem(f.split()[0]) for f in _FAMILIES for w in f.split()}
+_LITTLE = (
+    "roughly nearly almost approximately around overall however also together altogether already "
+    "never nobody nothing none neither nowhere hardly rarely seldom barely scarcely fail failed "
+    "refuse refused according"
+)
+# A unit and a scale are compared with the number that they belong to.
 _SAYS_LITTLE = frozenset(
-    map(
-        stem,
-        [
-            "roughly",
-            "about",
-            "nearly",
-            "almost",
-            "approximately",
-            "around",
-            "some",
-            "overall",
-            "however",
-            "also",
-        ],
-    )
+    map(stem, [*_LITTLE.split(), *_UNITS, *_UNITS.values(), *SCALES, *SPELLED])
 )
+
+
+def _families(*lines: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(map(stem, line.split())) for line in lines)
+
+
 # Words of which two statements about the same have the same, or neither has any.
-_CONTRASTS = tuple(
-    frozenset(map(stem, family.split()))
-    for family in (
-        "mean average median maximum max minimum min greatest highest lowest largest smallest",
-        "final initial first second third last",
-        "north south east west northern southern eastern western upper lower left right",
-        "before after until since",
-        "male female men women boy girl child children adult infant elderly",
-        "summer winter spring autumn morning evening night daily weekly monthly yearly annual",
-        "treatment treated untreated control placebo baseline",
-        "mouse mice rat human patient",
-        "target limit goal plan planned expected estimated forecast proposed",
-        "surface bottom shallow deep",
-        "fall rise",
-        "small large big new old early late",
-    )
+_CONTRASTS = _families(
+    "mean average median maximum max minimum min greatest highest lowest largest smallest",
+    "final initial first second third last",
+    "male female men women boy girl child children adult infant elderly",
+    "treatment treated untreated control placebo baseline",
+    "mouse mice rat human patient",
+    "target limit goal plan planned expected estimated forecast proposed",
+    "surface bottom shallow deep",
+    "fall rise",
+    "small large big new old early late",
+    "without lack lacking absence absent",
 )
+# And those of which one may have one that the other leaves out: where and when.
+_WHERE_AND_WHEN = _families(
+    "north south east west northern southern eastern western upper lower left right",
+    "before after until since",
+    "summer winter spring autumn morning evening night daily weekly monthly yearly annual",
+)
+_LONGEST_SWAP = 2  # words
 
 
 class Quantity(NamedTuple):
@@ -168,14 +173,20 @@ class Statement:
 
     @cached_property
     def own(self) -> tuple[str, ...]:
-        """The same without the sentence before, in the order of the words."""
-        return tuple(concepts(self.text))
+        """The same without the sentence before, in the order of the words, the subject first."""
+        return _in_order(self.text)
 
     @cached_property
     def quantities(self) -> list[Quantity]:
         """The numbers that count something."""
-        context = concepts(self.context)
-        return [q for clause in _CLAUSE.split(self.text) for q in _quantities(clause, context)]
+        found: list[Quantity] = []
+        context, before = concepts(self.context), ""
+        for clause in _CLAUSE.split(self.text):
+            # A relative clause is about what stands before it.
+            antecedent = concepts(before) if _RELATIVE.match(clause) else []
+            found += _quantities(clause, [*context, *antecedent])
+            before = clause
+        return found
 
     @cached_property
     def is_negated(self) -> bool:
@@ -224,11 +235,36 @@ def contrast(one: Statement | Quantity, other: Statement | Quantity) -> bool:
     some, others = one.own, other.own
     if not some or not others or some[0] not in other.about or others[0] not in one.about:
         return True
-    return any(family.intersection(some) != family.intersection(others) for family in _CONTRASTS)
+    pairs = [(f.intersection(some), f.intersection(others)) for f in _WHERE_AND_WHEN]
+    return (
+        any(mine - theirs and theirs - mine for mine, theirs in pairs)
+        or any(family.intersection(some) != family.intersection(others) for family in _CONTRASTS)
+        or _is_swapped(some, others)
+    )
+
+
+def _is_swapped(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether one word or two stand in the place of as many others, between the same words."""
+    changes = SequenceMatcher(None, some, others, autojunk=False).get_opcodes()
+    return any(
+        kind == "replace"
+        and first
+        and last - first == end - start <= _LONGEST_SWAP
+        and not {*some[first:last]} & {*others}
+        and not {*others[start:end]} & {*some}
+        for kind, first, last, start, end in changes
+    )
+
+
+def _in_order(text: str) -> tuple[str, ...]:
+    """The concepts of a text, those of a lead-in last."""
+    lead_in = _LEAD_IN.match(text)
+    cut = lead_in.end() if lead_in else 0
+    return (*concepts(text[cut:]), *concepts(text[:cut]))
 
 
 def _quantities(text: str, context: Sequence[str]) -> Iterator[Quantity]:
-    own = tuple(concepts(text))
+    own = _in_order(text)
     for match in _QUANTITY.finditer(text):
         written = (match["unit"] or "").strip()
         unit = (match["money"] or written).lower().replace("per cent", "percent")
@@ -239,8 +275,8 @@ def _quantities(text: str, context: Sequence[str]) -> Iterator[Quantity]:
             continue
         bound = _BOUND.search(before)
         number = match["number"].lower().replace(",", "")
-        value = float(_SPELLED.get(number, 0) if number in _SPELLED else number)
-        value *= _SCALES.get((match["scale"] or "").lower(), 1.0)
+        value = float(SPELLED.get(number, number))
+        value *= SCALES.get((match["scale"] or "").lower(), 1.0)
         near = [*concepts(before)[-3:], *concepts(text[match.end("number") :])[:2]]
         yield Quantity(
             value,

@@ -19,29 +19,29 @@ the writer: with them, a quote is a paraphrase, too.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
 from deepnb.citations.claims import claims
 from deepnb.citations.conflicts import conflicts
+from deepnb.citations.library import Library
 from deepnb.citations.marks import blocks, tidy
 from deepnb.citations.numbers import numbers
 from deepnb.citations.positions import positions
-from deepnb.citations.quotes import Span, Texts, is_evidence, without_insertions
+from deepnb.citations.quotes import is_evidence
 from deepnb.citations.shapes import Checked, Citation, Verdict
 from deepnb.citations.wording import endings
-from deepnb.keywords import coverage, idf, terms
+from deepnb.keywords import terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from deepnb.citations.claims import Claim
+    from deepnb.citations.quotes import Span
     from deepnb.citations.shapes import Source
 
 # Shares of the weight of a claim's words, chosen on SciFact (benchmarks/paraphrases.py): a third
 # is in 66 % of the abstracts that are evidence, in 37 % of others about the same, in 1 % of any.
 _ENOUGH, _CLEARLY = 0.33, 0.6
-_LEAST_SHARED = 2  # terms: a single one is in many sources
 _VERBATIM_WORDS = 5
 _PARAPHRASED: Verdict = "source matched, support not verified"
 
@@ -62,12 +62,13 @@ def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
         mark and for every claim without one, and possible conflicts between the sources.
     """
     body, removed = tidy(text, sources.keys(), {s["location"] for s in sources.values()})
-    library = _Library(sources)
+    library = Library(sources)
     rows = [row for claim in claims(body) for row in _rows(claim, library)]
     rows = [{**row, "id": f"C{number}"} for number, row in enumerate(rows, 1)]
     counts = Counter(row["verdict"] for row in rows)
     every = {verdict: counts[verdict] for verdict in get_args(Verdict)}
-    missing = f"## {NOT_FOUND}\n\n{gaps}" if gaps else ""
+    # What has a heading of its own, such as which documents there are, is nothing missing.
+    missing = gaps if not gaps or gaps.startswith("## ") else f"## {NOT_FOUND}\n\n{gaps}"
     parts = [_closed(body), missing, endings(sources, rows, every, removed)]
     whole = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     return Checked(
@@ -95,7 +96,7 @@ def _places(text: str, rows: Sequence[Citation]) -> list[int]:
     return found if agree else []
 
 
-def _rows(claim: Claim, library: _Library) -> Iterable[Citation]:
+def _rows(claim: Claim, library: Library) -> Iterable[Citation]:
     if not claim.marks:
         yield _row(claim, "", "uncited")
         return
@@ -104,46 +105,47 @@ def _rows(claim: Claim, library: _Library) -> Iterable[Citation]:
         yield {**judged[key], "mark": mark}
 
 
-def _judged(claim: Claim, key: str, library: _Library) -> Citation:
+def _judged(claim: Claim, key: str, library: Library) -> Citation:
     """Judge a claim for one of its marks."""
     beside = {other for _, other in claim.marks}
     missing = [quote for quote in claim.quotes if not library.has_words(quote, key)]
     lost = [q for q in missing if not any(library.has_words(q, other) for other in beside)]
     if lost:
         return _lost(claim, max(lost, key=is_evidence), key, library)
-    longest = max(claim.quotes, key=len, default="")
+    mine = [quote for quote in claim.quotes if library.locate(quote, key)]
+    longest = max(mine, key=len, default="")
     span = library.locate(longest, key) if is_evidence(longest) else None
-    # Another mark beside this one may be for a quote; and words of the writer make it no quote.
-    if span is None or not all(library.locate(quote, key) for quote in claim.quotes):
+    # Another quote may be for a mark beside this one; but words of the writer make it no quote.
+    rest = set(claim.quotes) - set(mine)
+    if not span or not all(any(library.locate(q, other) for other in beside) for q in rest):
         return _paraphrased(claim, key, library)
-    around = _outside(claim.text, claim.quotes)
-    verdict: Verdict = "quoted" if library.has_numbers(around, key) else "not found"
-    return library.row(claim, key, verdict, longest, span=span)
+    around = library.without_labels(_outside(claim.text, claim.quotes), key)
+    verdict: Verdict = "quoted" if library.has_numbers(numbers(around), key) else "not found"
+    return _led(claim, key, verdict, library, longest, span=span)
 
 
-def _lost(claim: Claim, quote: str, key: str, library: _Library) -> Citation:
-    for other in library.others(key) if is_evidence(quote) else ():
+def _lost(claim: Claim, quote: str, key: str, library: Library) -> Citation:
+    for other in library.others({key}) if is_evidence(quote) else ():
         if span := library.locate(quote, other):
-            return library.row(claim, key, "misattributed", quote, span=span, found_in=other)
+            return _led(claim, key, "misattributed", library, quote, span=span, found_in=other)
     return _row(claim, key, "not found", quote)
 
 
-def _paraphrased(claim: Claim, key: str, library: _Library) -> Citation:
-    if len(claim.text.split()) >= _VERBATIM_WORDS and (span := library.locate(claim.text, key)):
-        return library.row(claim, key, "quoted", claim.text, span=span)
-    share, passage = library.overlap(claim.text, key)
-    if share >= _ENOUGH and library.has_numbers(claim.text, key):
-        return library.row(claim, key, _PARAPHRASED, passage=passage)
+def _paraphrased(claim: Claim, key: str, library: Library) -> Citation:
+    text = library.without_labels(claim.text, key)
+    if len(text.split()) >= _VERBATIM_WORDS and (span := library.locate(text, key)):
+        return _led(claim, key, "quoted", library, text, span=span)
+    said, wanted = dict.fromkeys(terms(text)), numbers(text)
+    share, passage = library.overlap(said, key)
+    if share >= _ENOUGH and library.has_numbers(wanted, key):
+        return _led(claim, key, _PARAPHRASED, library, passage=passage)
     beside = {other for _, other in claim.marks}
-    others = [
-        other
-        for other in library.others(key)
-        if other not in beside and library.has_numbers(claim.text, other)
-    ]
-    nearest = max(others, key=lambda other: library.overlap(claim.text, other)[0], default=key)
-    share, passage = library.overlap(claim.text, nearest)
-    if nearest != key and share >= _CLEARLY:
-        return library.row(claim, key, "misattributed", passage=passage, found_in=nearest)
+    others = [key for key in library.others(beside) if library.has_numbers(wanted, key)]
+    shares = {other: library.overlap(said, other) for other in others}
+    nearest = max(others, key=lambda other: shares[other][0], default="")
+    if nearest and shares[nearest][0] >= _CLEARLY:
+        passage = shares[nearest][1]
+        return _led(claim, key, "misattributed", library, passage=passage, found_in=nearest)
     return _row(claim, key, "not found")
 
 
@@ -169,82 +171,23 @@ def _row(claim: Claim, key: str, verdict: Verdict, quote: str = "") -> Citation:
     )
 
 
-class _Library:
-    """All that was read, prepared for questions."""
-
-    def __init__(self, sources: Mapping[str, Source]) -> None:
-        self._sources = sources
-        self._texts: dict[str, Texts] = {}
-        self._numbers: dict[str, frozenset[str]] = {}
-        self._found: dict[tuple[str, str], Span | None] = {}
-
-    def others(self, key: str) -> Iterable[str]:
-        return (other for other in self._sources if other != key)
-
-    def locate(self, quote: str, key: str) -> Span | None:
-        if (quote, key) not in self._found:
-            if key not in self._texts:
-                passages = self._sources[key]["passages"]
-                self._texts[key] = Texts([passage["text"] for passage in passages])
-            self._found[quote, key] = self._texts[key].locate(quote)
-        return self._found[quote, key]
-
-    def has_words(self, quote: str, key: str) -> bool:
-        """Whether a source has a quote, or all of it but the words in square brackets."""
-        if self.locate(quote, key):
-            return True
-        pieces = without_insertions(quote)
-        return bool(pieces) and all(self.locate(piece, key) for piece in pieces)
-
-    def has_numbers(self, text: str, key: str) -> bool:
-        """Whether a source has every number of a text."""
-        if key not in self._numbers:
-            source = self._sources[key]
-            whole = "\n".join([source["title"], *(p["text"] for p in source["passages"])])
-            self._numbers[key] = numbers(whole, spelled=True)
-        return numbers(text) <= self._numbers[key]
-
-    def overlap(self, text: str, key: str) -> tuple[float, int | None]:
-        """How much of a text's words the nearest passage of a source has, and which that is."""
-        wanted = set(terms(text))
-        title = terms(self._sources[key]["title"])
-        best: tuple[float, int | None] = (0.0, None)
-        for number, passage in enumerate(self._terms[key]):
-            have = wanted.intersection((*passage, *title))
-            share = coverage(wanted, have, self._weights)
-            if len(have) >= _LEAST_SHARED and share > best[0]:
-                best = (share, number)
-        return best
-
-    def row(
-        self,
-        claim: Claim,
-        key: str,
-        verdict: Verdict,
-        quote: str = "",
-        *,
-        span: Span | None = None,
-        passage: int | None = None,
-        found_in: str = "",
-    ) -> Citation:
-        """Make a row that leads to a passage: of the source that was cited, or of `found_in`."""
-        row = _row(claim, key, verdict, quote)
-        row["found_in"] = found_in
-        if span is not None:
-            row["passage"], row["start"], row["end"] = span
-        elif passage is not None:
-            row["passage"] = passage
-        if row["passage"] is not None:
-            row["place"] = self._sources[found_in or key]["passages"][row["passage"]]["place"]
-        return row
-
-    @cached_property
-    def _terms(self) -> dict[str, list[set[str]]]:
-        return {
-            key: [set(terms(passage["text"])) for passage in source["passages"]]
-            for key, source in self._sources.items()
-        }
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        return idf([list(passage) for every in self._terms.values() for passage in every])
+def _led(
+    claim: Claim,
+    key: str,
+    verdict: Verdict,
+    library: Library,
+    quote: str = "",
+    *,
+    span: Span | None = None,
+    passage: int | None = None,
+    found_in: str = "",
+) -> Citation:
+    """Make a row that leads to a passage: of the source that was cited, or of `found_in`."""
+    row = _row(claim, key, verdict, quote)
+    row["found_in"] = found_in
+    row["passage"] = passage
+    if span is not None:
+        row["passage"], row["start"], row["end"] = span
+    if row["passage"] is not None:
+        row["place"] = library.place(found_in or key, row["passage"], span)
+    return row

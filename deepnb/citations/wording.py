@@ -12,7 +12,7 @@ from deepnb.transcript.wording import moment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deepnb.citations.shapes import Citation, Conflict, Source
+    from deepnb.citations.shapes import Citation, Conflict, Settled, Source
 
 SOURCES = "Sources"
 SIGNS = {
@@ -89,11 +89,11 @@ def place_of(row: Citation, sources: Mapping[str, Source]) -> str:
     return f"{found_in}{source['title']} {row['place']}".strip() if source else ""
 
 
-def verdict_of(row: Citation, settled: Mapping[str, tuple[float, str]]) -> str:
-    """A verdict in words, and that a person has checked the claim, if one has."""
-    if row["id"] not in settled:
-        return row["verdict"]
-    when, note = settled[row["id"]]
+def verdict_of(row: Citation, settled: Settled) -> str:
+    """A verdict in words, and whether a person has checked the claim, and what they noted."""
+    when, note = settled.get(row["id"], (None, ""))
+    if when is None:
+        return f"{row['verdict']}; noted by a person: {note}" if note else row["verdict"]
     return f"{row['verdict']}; checked by a person, {moment(when)}{f': {note}' if note else ''}"
 
 
@@ -116,7 +116,7 @@ def conflicts_section(conflicts: Sequence[Conflict], sources: Mapping[str, Sourc
 def claims_table(
     rows: Iterable[Citation],
     sources: Mapping[str, Source],
-    settled: Mapping[str, tuple[float, str]],
+    settled: Settled,
 ) -> str:
     """Every claim with its verdict, as Markdown."""
     lines = []

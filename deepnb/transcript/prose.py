@@ -19,6 +19,7 @@ from deepnb.events import short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
 
 _WEB = re.compile(r"(?i)https?://|mailto:")
@@ -38,13 +39,14 @@ _NO_FORMULA = re.compile(
 _ENVIRONMENT = re.compile(r"(?s)\\begin\{(\w*\*?)\}(?:(?!\\begin|\\end).)*\\end\{\1\}")
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
 _LONGEST_ADDRESS = 200
-_MOST_BRACKETS = 10_000
+_BRACKET = re.compile(r"(?s)\\.|[\[\]]")
+_MOST_OPEN = 40  # brackets, at once in a paragraph
+# No sign in it is one of Markdown's, and it begins as no list, quote, heading or code does.
+_PLAIN = re.compile(r"(?![\s+>#=|:-]|\d+[.)])[^\\`*_\[\]<&$~\n\r\0]++")
 
 
 def parse(text: str) -> list[Token]:
     """The tokens of a Markdown text; its headings fit below a question, which has level two."""
-    if text.count("[") > _MOST_BRACKETS:  # each is compared with each: it could take minutes
-        return [Token("fence", "code", 0, content=text)]
     tokens = _MARKDOWN.parse(text)
     highest = min((int(t.tag[1]) for t in tokens if t.type == "heading_open"), default=1)
     for token in tokens:
@@ -65,6 +67,8 @@ def render(text: str) -> str:
 
 def words(text: str) -> str:
     """What a Markdown text says, without its marks."""
+    if _PLAIN.fullmatch(text):
+        return text.rstrip()
     return " ".join(_words(token) for token in parse(text))
 
 
@@ -109,6 +113,25 @@ def _text(content: str) -> Token:
 
 def _address(address: str) -> str:
     return f" ({short(address, _LONGEST_ADDRESS)})" if address else ""
+
+
+def _flat(state: StateCore) -> None:
+    """Make text of brackets where many are open: to pair them takes their square of time."""
+    for token in state.tokens:
+        if token.type == "inline" and _most_open(token.content) > _MOST_OPEN:
+            token.content = _BRACKET.sub(_as_entity, token.content)
+
+
+def _as_entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};" if len(match[0]) == 1 else match[0]
+
+
+def _most_open(text: str) -> int:
+    opened = most = 0
+    for match in _BRACKET.finditer(text):
+        opened = max(0, opened + {"[": 1, "]": -1}.get(match[0], 0))
+        most = max(most, opened)
+    return most
 
 
 def _formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  # markdown-it's signature
@@ -158,5 +181,6 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
 
 
 _MARKDOWN = MarkdownIt("js-default", {"highlight": _highlight})
+_MARKDOWN.core.ruler.before("inline", "flat", _flat)
 _MARKDOWN.inline.ruler.before("escape", "formula", _formula)
 _MARKDOWN.add_render_rule("formula", _show_formula)

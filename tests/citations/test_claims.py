@@ -7,7 +7,7 @@ import pytest
 from deepnb.citations.claims import claims
 from deepnb.citations.marks import tidy
 from deepnb.citations.registry import register
-from deepnb.citations.sentences import sentences
+from deepnb.sentences import sentences
 from tests.citations.samples import reading
 
 
@@ -143,6 +143,21 @@ def test_footnotes_are_no_part_of_a_claim_and_code_is_not_cut():
         ("``a``[S9]`http://evil.example`", "``a`` `http://evil.example`", 1),
         ("\\ [S9]`http://evil.example`", "\\ `http://evil.example`", 1),
         (f"`{'x' * 3000} [S9]`", f"`{'x' * 3000} [S9]`", 0),
+        # What a reader sees is a mark.
+        ("Green &#91;S1].", "Green [S1].", 0),
+        ("Green &lbrack;&#x53;&#49;&rsqb;.", "Green [S1].", 0),
+        ("Green [S&#57;].", "Green.", 1),
+        ("Green \\\\&#91;S9].", "Green \\\\.", 1),
+        ("Green \\&#91;S9].", "Green \\&#91;S9].", 0),
+        ("Green `&#91;S9]`.", "Green `&#91;S9]`.", 0),
+        ("R&amp;#91;S9] &lt;b> &copy;", "R&amp;#91;S9] &lt;b> &copy;", 0),
+        ("&#91;a](http://evil.example)", "a (`http://evil.example`)", 0),
+        ("Green \uff3bS1\uff3d, [\u200bS\u200d1\u2060].", "Green [S1], [S1].", 0),
+        ("Green [**S1**] [*S9*] [S__3__].", "Green [S1] [S3].", 1),
+        ("[Sa1] and [USS1]", "[Sa1] and [USS1]", 0),
+        # No reader shows a cell without a column.
+        ("| a | b |\n|--|--|\n| c | d [S1] | e [S3] |", "| a | b |\n|--|--|\n| c | d [S1] |", 0),
+        ("> a | b\n> --|--\n> c | d | e [S9]", "> a | b\n> --|--\n> c | d |", 0),
     ],
 )
 def test_marks_are_put_right_and_only_what_was_read_is_a_link(written, tidied, removed):
@@ -159,6 +174,11 @@ def test_marks_are_put_right_and_only_what_was_read_is_a_link(written, tidied, r
         "> " * 20_000,
         "“" * 50_000,
         "a. " * 30_000,
+        "a" + " " * 100_000 + "b [S1]",
+        "[" * 50_000,
+        "[S1 " + "1" * 5_000 + "x",
+        "[\n" * 8_000,
+        "x [S1] " * 20_000,
     ],
 )
 def test_hostile_reports_end(text):

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from deepnb.citations.quotes import Texts, find, is_evidence, without_insertions
-from deepnb.citations.sentences import sentences
+from deepnb.sentences import sentences
 from tests.citations.samples import passages
 
 PASSAGES = [text for text in passages() if len(text.split()) > 12]
@@ -83,11 +83,12 @@ def test_none_of_250_quotes_that_are_joined_from_two_sentences_is_found():
 
 
 # What is part of a number, each before a comma: `\u00d7` is the sign of a product, `\u2013` a dash.
-BEFORE = "-,\u2212,±,± ,$,€,€ ,.,< ,~,2:,1/,10 \u00d7 ,2\u2013,2 \u2013 ,**2**:,+,#,minus ,12 ,1."
+BEFORE = "-,\u2212,±,± ,$,€,€ ,.,< ,~,2:,1/,10 \u00d7 ,2\u2013,2 \u2013 ,**2**:,+,#,minus ,12 ,1.,"
+BEFORE += "3 to ,2 or ,two hundred and ,six "
 BEHIND = (
     " \u00d7 10⁵,\u00d710⁵, x 10^5,:1, : 1, ± 2, €,$, °C,°, %,%,\n%,** %,\u20135, \u2013 5,"
     " \u2013\n5,-5,/4, / 4,²,^2,e5,rd,.5, 000, million, Dozen, per cent,+,½,\u2032, \\times 10,"
-    "-fold,k"
+    "-fold,k, k, to 5, to five, or 4, and a half, hundred, thirds"
 )
 
 
@@ -105,6 +106,38 @@ def test_none_of_250_quotes_that_cut_a_number_in_two_is_found():
         assert find(f"{few} so {digits}", f"{few} so {digits} metres of {more}"), "a unit is a word"
         assert find(f"{few} so {digits}", f"- {few} so {digits}\n- 12 of {more}"), "another item"
         assert find(f"{digits} of {more}", f"- {few} 12\n- {digits} of {more}"), "another item"
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("died of it five", "The number that died of it five hundred."),
+        ("five of the boats sank", "Of the fleet, seventy five of the boats sank."),
+        ("thousand people came to see it", "Some twenty thousand people came to see it."),
+        ("was seen by two", "The film was seen by two million people."),
+        ("the farms lost one", "Last year the farms lost one third of the crop."),
+        ("it took them three", "In all, it took them three to five days."),
+        ("five days in the sun", "It took three to five days in the sun."),
+        ("hundred were sold", "In the end 3 hundred were sold."),
+    ],
+)
+def test_no_word_is_cut_off_a_number_in_words(quote, text):
+    assert find(quote, text) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("fell from 84 in 2019", "It fell from 84 in 2019 to 52 in 2023."),
+        ("seventy five of the boats sank", "Of the fleet, seventy five of the boats sank."),
+        ("there were two of them", "There were two of them or three."),
+        ("in all there were 3", "In all there were 3 tenants."),
+        ("two ships sank", "In 2019 two ships sank."),
+        ("Five went home early", "They saw twenty. Five went home early."),
+    ],
+)
+def test_a_quote_may_end_behind_a_whole_number(quote, text):
+    assert find(quote, text)
 
 
 def wrapped(rng, text):

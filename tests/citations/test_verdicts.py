@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 
 import pytest
 
 from deepnb.citations.marks import MARK
+from deepnb.citations.registry import register
 from deepnb.citations.verdicts import check
-from tests.citations.samples import REPORT, sources
+from tests.citations.samples import REPORT, reading, sources
 
 PARAPHRASE = "source matched, support not verified"
 
@@ -34,6 +37,13 @@ def judged(text):
         ("Phosphorus was reduced by 38 % between 2019 and 2023 [S1].", PARAPHRASE, ""),
         ("Phosphorus was reduced by 83 % between 2019 and 2023 [S1].", "not found", ""),
         ("He thinks that mud was never the main thing, but fields [S1].", "misattributed", "S3"),
+        ("Step 3: Lake Ansel covers 41 hectares [S1].", "quoted", ""),
+        ("Lake Ansel covers 41 hectares (see section 4) [S1].", "quoted", ""),
+        ("Lake Ansel covers 41 hectares [S1] (see section 4.1 below).", "quoted", ""),
+        ("Lake Ansel covers 41 hectares.[^7] [S1]", "quoted", ""),
+        ("Step 3: it says “Lake Ansel covers 41 hectares” [S1].", "quoted", ""),
+        ("Lake Ansel covers 41 hectares (see 99 hectares) [S1].", "not found", ""),
+        ("Step 3 of 7: Lake Ansel covers 41 hectares [S1].", "not found", ""),
         ("Quantum computers factor large integers quickly [S1].", "not found", ""),
         ("The so-called “aeration pump” began to work in June [S1].", PARAPHRASE, ""),
         ("The “poisoned pump” for aeration began to work in June [S1].", "not found", ""),
@@ -135,3 +145,51 @@ def test_code_that_was_left_open_swallows_nothing():
     assert "```python\nprint(1)\n```\n\n## Sources" in checked["text"]
     closed = check("It covers 41 hectares [S1].\n\n```\nprint(1)\n```", sources())
     assert closed["text"].count("```") == 2
+
+
+def test_a_label_of_the_source_is_none_of_the_report():
+    given = register({}, [reading("a.md", "Step 2: heat the wax to a boil with care.")], 0.0)
+
+    def verdict(text):
+        return check(text, given)["citations"][0]["verdict"]
+
+    assert verdict("Step 2: heat the wax to a boil with care [S1].") == "quoted"
+    assert verdict("Step 3: heat the wax to a boil with care [S1].") == "not found"
+    assert verdict("Section 3: heat the wax to a boil with care [S1].") == "quoted"
+
+
+def test_each_of_two_quotes_is_looked_for_in_the_sources_of_all_marks():
+    text = (
+        "They say “Lake Ansel covers 41 hectares” and “the mud was never the main thing” [S1][S3]."
+    )
+    assert judged(text) == [("S1", "quoted", ""), ("S3", "quoted", "")]
+    changed = text.replace("never", "ever")
+    assert judged(changed) == [("S1", "not found", ""), ("S3", "not found", "")]
+    inserted = text.replace("never", "[never]")
+    assert "quoted" not in [verdict for _, verdict, _ in judged(inserted)]
+
+
+def test_a_cell_without_a_column_takes_no_mark_its_place():
+    checked = check("| a | b |\n|---|---|\n| It covers | 41 hectares [S1] | [S3] |", sources())
+    (at,) = checked["marks"]
+    assert checked["text"][at:].startswith("[S1]")
+
+
+def work(claims, passages):
+    """How often each function of Python is called for so many claims and passages."""
+    texts = [f"Lake {n} of the plain is green, as reed {n} says it was." for n in range(passages)]
+    given = register({}, [reading(f"{n}.md", *texts[n::5]) for n in range(5)], 0.0)
+    said = [f"The pond of farm {n} was found green [S{n % 5 + 1}]." for n in range(claims)]
+    calls = Counter()
+    sys.setprofile(lambda frame, event, _: calls.update([frame.f_code.co_name] * (event == "call")))
+    try:
+        assert len(check("\n\n".join(said), given)["citations"]) == claims
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_the_work_grows_with_the_claims_and_the_passages_and_not_with_their_product():
+    few, many = work(40, 40), work(160, 160)
+    assert many.total() < 4.5 * few.total(), "four times as much, and not sixteen times"
+    assert many["normal"] <= 160 + 160, "a text is prepared once, however often it is searched"
