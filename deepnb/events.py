@@ -21,7 +21,8 @@ What `data` holds, by kind (all JSON):
     file                path, action ("created" | "changed" | "deleted"), diff, size
     source              a source, see `deepnb.citations.shapes`: something was read, or more of it
     report              a report after its check, see there; `message` is the id of the message
-    settled             citation, by, note: a person has checked a claim of the run's report
+    settled             citation, by, note, checked?: a person has checked a claim of the run's
+                        report, or (`checked` is false) has taken that back
     subagent_started    id, text: `id` is the call that started it, `text` its task
     subagent_ended      id, status ("ok" | "error" | "stopped"), seconds
     interrupt_opened    id, request: a question to a person, see `deepnb.interrupts`
@@ -29,8 +30,9 @@ What `data` holds, by kind (all JSON):
     usage               id, model, tokens_in, tokens_out, cost (null if nobody knows the price)
     warning             text
     error               type, text
-    run_ended           status ("done" | "stopped" | "failed"), text (why), seconds, withdrawn?: the
-                        person has taken it back before it began
+    run_ended           status ("done" | "stopped" | "failed"), text (why), seconds (but for those
+                        in which it waited for an answer), withdrawn?: the person has taken it back
+                        before it began
 """
 
 from __future__ import annotations

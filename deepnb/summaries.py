@@ -232,7 +232,8 @@ def _checked(event: Event) -> str:
 
 def _settled(event: Event) -> str:
     note = text_of(event.data.get("note"))
-    return f"{_line(event.data.get('citation'))} checked by person{f': {note}' if note else ''}"
+    done = "checked by person" if event.data.get("checked", True) else "taken back by person"
+    return f"{_line(event.data.get('citation'))} {done}{f': {note}' if note else ''}"
 
 
 _SUMMARIES: dict[str, Callable[[Event], str]] = {

@@ -14,7 +14,7 @@ from deepnb.agents.state import State
 from deepnb.agents.subagents import TaskMiddleware, checked
 from deepnb.errors import AgentError
 from deepnb.files import Mounts, mounts
-from deepnb.files.mounts import FILES
+from deepnb.files.namespace import FILES
 from deepnb.middleware.approvals import (
     PREVIEW,
     ApprovalsMiddleware,

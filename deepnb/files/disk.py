@@ -14,18 +14,13 @@ import unicodedata
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
-
-from deepagents.backends.protocol import (
-    FILE_NOT_FOUND,
-    INVALID_PATH,
-    IS_DIRECTORY,
-    PERMISSION_DENIED,
-    FileInfo,
-)
+from typing import TYPE_CHECKING, BinaryIO
 
 from deepnb.errors import PathError
 from deepnb.files.paths import is_shown_broken
+
+if TYPE_CHECKING:
+    from deepagents.backends.protocol import FileInfo
 
 _REASONS = {
     errno.ENOENT: "does not exist. Use ls or glob to see what is there.",
@@ -200,10 +195,12 @@ def explain(error: Exception, path: str) -> str:
 
 def error_code(error: Exception, path: str) -> str:
     """The protocol's word for an error where it has one."""
+    from deepagents.backends import protocol  # here, since who only reads files needs no agents
+
     codes = {
-        PathError: INVALID_PATH,
-        FileNotFoundError: FILE_NOT_FOUND,
-        IsADirectoryError: IS_DIRECTORY,
-        PermissionError: PERMISSION_DENIED,
+        PathError: protocol.INVALID_PATH,
+        FileNotFoundError: protocol.FILE_NOT_FOUND,
+        IsADirectoryError: protocol.IS_DIRECTORY,
+        PermissionError: protocol.PERMISSION_DENIED,
     }
     return codes.get(type(error)) or explain(error, path)

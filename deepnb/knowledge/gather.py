@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 ADDED = ".added.jsonl"  # hidden, so that it is never taken for a document
 _LEFT_OUT = "left out"
 _NOT_OURS = {"node_modules", "__pycache__", "site-packages", "venv"}
-_POLICY = "POLICY.md"  # tells the research agent what it may do, and nothing about the world
 _INSTEAD = (
     "Pass the path of a file or folder, an address that begins with https://, or "
     "deepnb.Note('a text of your own')."
@@ -108,10 +107,7 @@ def location_of(path: Path, root: Path | None) -> str:
 
 
 def files(start: Path, root: Path | None) -> Iterator[Item]:
-    """Every document at or under a path, in order; links are not followed.
-
-    A policy is a document only where somebody names the file itself.
-    """
+    """Every document at or under a path, in order; links are not followed."""
     if not start.is_dir():
         yield Item(location_of(start, root), "file", path=start)
         return
@@ -119,7 +115,7 @@ def files(start: Path, root: Path | None) -> Iterator[Item]:
         inner[:] = sorted(each for each in inner if each[0] != "." and each not in _NOT_OURS)
         for name in sorted(names):
             path = Path(folder, name)
-            if name[0] == "." or name == _POLICY or not is_document(name):
+            if name[0] == "." or not is_document(name):
                 continue
             if path.is_file() and not path.is_symlink():
                 yield Item(location_of(path, root), "file", path=path)

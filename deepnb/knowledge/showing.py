@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from deepnb.transcript.html import NO_MATH
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -45,6 +43,8 @@ def _number(count: int, what: str) -> str:
 
 def as_html(facts: list[str], documents: pd.DataFrame, problems: pd.DataFrame) -> str:
     """The same as a small page: what is in documents is shown, and never obeyed."""
+    from deepnb.transcript.html import NO_MATH
+
     parts = [f"<p><b>Knowledge</b>: {escape('; '.join(facts))}</p>"]
     if len(documents):
         columns = ["location", "title", "format", "passages", "embedded"]

@@ -94,6 +94,8 @@ class Worker:
         self.progress = Progress("reading")
         self.notices: dict[str, str] = {}
         """What else people should know, by what it is about."""
+        self.listeners: list[Callable[[], None]] = []
+        """Called after each progress, so they must return at once."""
         self.is_ready_to_embed = False
         self._thread = threading.Thread(target=self._run, name="deepnb-knowledge", daemon=True)
         self._thread.start()
@@ -180,6 +182,8 @@ class Worker:
         with self._changed:
             self.progress = Progress(phase, done, total)
             self._changed.notify_all()
+        for listener in self.listeners.copy():
+            listener()
 
     def _tell_reading(self, done: int, total: int) -> None:
         self._show("reading", done, total)

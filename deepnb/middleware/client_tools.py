@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from deepnb.files.mounts import FILES, Mounts
+from deepnb.files.namespace import FILES, Mounts
 from deepnb.middleware.diffs import diff
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ damage stays where it is, and forgetting a thread is deleting a folder.
 
 from __future__ import annotations
 
-from deepnb.record.reading import read_events, summaries
+from deepnb.record.reading import agent_of, read_events, summaries
 from deepnb.record.record import Ask, Call, Record, current_record
 from deepnb.record.thread import ThreadFolder
 
@@ -19,6 +19,7 @@ __all__ = [
     "Call",
     "Record",
     "ThreadFolder",
+    "agent_of",
     "current_record",
     "read_events",
     "summaries",

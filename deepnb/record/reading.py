@@ -31,6 +31,12 @@ def read_events(workspace: Path, thread: str) -> list[Event]:
         database.close()
 
 
+def agent_of(workspace: Path, thread: str) -> str:
+    """Name the agent that a thread was begun with; empty if there is none, or nobody can tell."""
+    folder = ThreadFolder(workspace, thread)
+    return str(_summary(folder).get("agent") or "") if folder.exists else ""
+
+
 def summaries(workspace: Path) -> list[dict[str, Any]]:
     """Say of each thread what it is about and how it stands, the latest first."""
     found = [_summary(folder) for folder in thread_folders(workspace)]

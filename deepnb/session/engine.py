@@ -105,6 +105,7 @@ class Engine:
         self._unasked = False
         self._resuming = False
         self._began: float | None = None
+        self._waits_since: float | None = None
 
     # What the session calls
 
@@ -331,6 +332,7 @@ class Engine:
             self._wait(run, state)
             return None
         self._waits = False
+        self._leave_out_waiting()
         with self._lock:
             self._end_waiting(run)
         return answers or _Move(None)
@@ -341,7 +343,7 @@ class Engine:
         earlier = self.last
         # Nothing is awaited up to here: a stop is for this run from now on.
         self.take_up(run)
-        self._began = time.monotonic()
+        self._began, self._waits_since = time.monotonic(), None
         self.desk.forget_sent()
         if not resuming:
             self._give_up_earlier()
@@ -441,12 +443,19 @@ class Engine:
 
     def _wait(self, run: Run, state: StateSnapshot | None = None) -> None:
         self._waits, self._waits_in = True, state
+        self._waits_since = self._waits_since or time.monotonic()
         if self._waiting_for_end:  # a stop has come in the moment before
             raise StoppedError(is_left=False)
         with self._lock:
             run.move("waiting", str(self.desk))
             for queued in self._queued():
                 queued.move("queued", self._held_up())
+
+    def _leave_out_waiting(self) -> None:
+        """Have the time in which a person was waited for not counted as the run's."""
+        if self._began is not None and self._waits_since is not None:
+            self._began += time.monotonic() - self._waits_since
+        self._waits_since = None
 
     # Steering
 
@@ -526,6 +535,7 @@ class Engine:
 
     def finish(self, run: Run, status: Status, text: str = "") -> None:
         """End a run; whoever is told of it finds the session as it will be."""
+        self._leave_out_waiting()
         seconds = None if self._began is None else time.monotonic() - self._began
         self._translator.end_subagents("stopped" if status == "stopped" else "error")
         try:

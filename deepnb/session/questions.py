@@ -23,6 +23,7 @@ from deepnb.interrupts import (
     explain_invalid,
 )
 from deepnb.session.packing import packed
+from deepnb.transcript.questions import asked
 
 if TYPE_CHECKING:
     import builtins
@@ -136,7 +137,7 @@ class Question:
             return f"approval of a plan with {steps} step{'s' if steps > 1 else ''}"
         if self.type == "budget_exhausted":
             return f"more budget ({self.request['spent']:g} {self.request.get('unit')} are spent)"
-        return f"an answer to {short(str(self.request), 100)!r}"
+        return f"an answer to {short(asked(self.request), 100)!r}"
 
     def checked(self, answer: Any) -> Any:
         """Bring an answer into the form that the graph takes.

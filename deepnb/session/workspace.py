@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from deepnb.files.mounts import WORKSPACE
+from deepnb.files.namespace import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -118,7 +118,7 @@ def test_every_node_leaves_an_entry(research):
 
 def test_reasoning_in_state_is_capped():
     entries = [{"node": "thinker", "time": float(n), "summary": str(n)} for n in range(50)]
-    kept = with_entries(entries[:10], entries[10:])
+    kept = with_entries(entries[:10], [entries[10:]])
     assert [entry["summary"] for entry in kept] == [str(n) for n in range(50 - KEPT_ENTRIES, 50)]
 
 
@@ -425,7 +425,7 @@ def test_nothing_found_is_no_report(research):
 
 def test_a_person_settles_a_claim(research, tmp_path):
     session = research(Scientist(synthesizer="The pump is blue. It hums [S1]."), respond="approve")
-    ask(session)
+    run = ask(session)
     [first, *_] = session.citations.id
     assert session.citations.settled.isna().all()
     session.settle(first, "I have seen it.")
@@ -434,6 +434,17 @@ def test_a_person_settles_a_claim(research, tmp_path):
     assert row.verdict in ("uncited", "not found", "source matched, support not verified")
     with pytest.raises(SessionError, match="no claim"):
         session.settle("C99")
+    session.settle(first)
+    assert session.citations.note[0] == "I have seen it.", "no note takes none away"
+    session.settle(first, checked=False)
+    assert session.citations.settled.isna().all()
+    assert session.citations.note[0] == "I have seen it."
+    assert "noted by a person: I have seen it." in run.report.markdown
+    with pytest.raises(SessionError, match="Nobody has settled"):
+        session.settle(first, checked=False)
+    session.settle(first)
+    assert session.citations.settled.notna().sum() == 1
+    assert "checked by a person" in run.report.markdown
     session.close()
     again = research(Scientist())
     assert again.citations.note.str.len().sum() > 0, "also in the next kernel"
@@ -516,6 +527,20 @@ def test_documents_that_the_policy_denies_are_not_even_named(tmp_path):
         assert "denies 1" in session.plan.problem[0]
 
 
+def test_the_policy_is_no_document(tmp_path):
+    (tmp_path / "POLICY.md").write_text(LOCAL + "\nA pump is a pump is a pump.\n")
+    (tmp_path / "pump.md").write_text("# The pump\n\nThe pump hums at night in June.\n")
+    model = Scientist()
+    with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge, opening(tmp_path) as opened:
+        assert {passage.location for passage in knowledge.find("pump")} == {"POLICY.md", "pump.md"}
+        session = opened("research", model=model, knowledge=knowledge, respond="approve")
+        ask(session, "What does the pump do?")
+        assert session.state["audit"]["policy"] == "workspace POLICY.md"
+        assert list(session.sources.location) == ["pump.md"]
+        assert "pump.md" in model.prompts("plan")[0]
+        assert "POLICY.md" not in model.prompts("plan")[0]
+
+
 def test_a_knowledge_base_that_was_closed_leaves_an_entry(tmp_path):
     with opening(tmp_path) as opened:
         knowledge = deepnb.Knowledge(tmp_path, embeddings=False)
@@ -571,9 +596,9 @@ def test_after_a_question_without_an_answer_no_older_report_is_taken_for_its_own
     session = research(respond="approve")
     first = ask(session, "How long was the eel?")
     ask(session, "Who invented the telephone?")
-    with pytest.raises(SessionError, match="last question has no report"):
+    with pytest.raises(SessionError, match="Nothing was found that answers this question"):
         _ = session.report
-    with pytest.raises(deepnb.errors.ExportError, match="last question has no report"):
+    with pytest.raises(deepnb.errors.ExportError, match="Nothing was found"):
         session.export(tmp_path / "a.docx")
     assert "telephone" in session.export(tmp_path / "a.md").read_text()
     assert first.report.write(tmp_path / "eel.docx").exists()

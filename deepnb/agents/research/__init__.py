@@ -8,6 +8,7 @@ policy.py       POLICY.md: what is allowed
 gate.py         the person's decision
 executor.py     steps → sources, with tools.py
 synthesizer.py  sources → report, and its check
+failing.py      what becomes of a node that raises
 offline/        plans and reports where there is no language model
 asking.py       how a model is asked, with prompts.py, and plans.py for the form of a plan
 views.py        what a session of it shows

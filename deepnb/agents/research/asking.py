@@ -100,7 +100,9 @@ class Asker:
 async def _reply(model: Runnable[Any, AIMessage], messages: list[BaseMessage]) -> AIMessage:
     try:
         return await model.ainvoke(messages, _AS_DRAFT)
-    except (GraphBubbleUp, AssertionError):  # the run's own business, and a test's
+    except GraphBubbleUp:  # it waits for a person
+        raise
+    except AssertionError:  # a mistake in a program, which must not pass for a provider's failure
         raise
     except Exception as error:  # whatever a provider raises
         reason = mask(str(error)) or type(error).__name__

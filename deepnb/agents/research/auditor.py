@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
+from langgraph.graph import END
 
 from deepnb.agents.research import prompts
 from deepnb.agents.research.asking import NoUsableReplyError
@@ -73,10 +74,10 @@ def _in_words(audit: Audit) -> str:
     return f"{audit['summary']} By {audit['policy']}.{remarks}"
 
 
-def after_audit(state: ResearchState) -> Literal["thinker", "human_gate", "__end__"]:
+def after_audit(state: ResearchState) -> str:
     """Have another plan made, have the person decide, or end."""
     if state["plan"] is None:
-        return "__end__"
+        return END
     audit = state["audit"]
     if audit and not audit["passed"] and state["refusals"] < MOST_REFUSALS:
         return "thinker"

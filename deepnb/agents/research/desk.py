@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from deepnb.agents.research.policy_file import is_policy
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -61,6 +63,7 @@ class Desk:
         return self.policy.denies_file(location) is None
 
     def overview(self) -> list[Overview]:
-        """What the documents hold that may be seen."""
+        """What the documents hold that may be seen; a policy is none of them."""
         known = self.knowledge.overview() if self.knowledge else []
-        return [each for each in known if self.may_read(each.location)]
+        seen = [each for each in known if self.may_read(each.location)]
+        return [each for each in seen if not is_policy(each.location)]

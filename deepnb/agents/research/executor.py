@@ -50,8 +50,8 @@ def execute(state: ResearchState) -> dict[str, Any]:
     update = {**registered, **lost}
     whole = {**results, **update}
     return {
-        "results": update,
-        "sources": sources,
+        "results": list(update.items()),
+        "sources": _changed(state["sources"], sources),
         "todos": _todos(plan, whole),
         "reasoning": entry("tool_executor", _in_words(plan, whole, sources), aside=True),
     }
@@ -74,7 +74,7 @@ async def run_step(desk: Desk, errand: Errand) -> dict[str, Any]:
     else:
         result, said = await _tried(desk, errand, requests)
     return {
-        "results": {step["id"]: result},
+        "results": [(step["id"], result)],
         "reasoning": entry("run_step", f"{step['title']}: {said}", aside=True),
     }
 
@@ -214,6 +214,15 @@ def _register(
         found += [(source["id"], source["passages"].index(each)) for each in reading["passages"]]
     rest: StepResult = {"status": result["status"], "error": result["error"]}
     return sources, {**rest, "found": found, "external": result["external"]}
+
+
+def _changed(old: Mapping[str, Source], new: Mapping[str, Source]) -> dict[str, Source]:
+    """Give the sources that were read for the first time, or further than before."""
+    return {
+        identity: source
+        for identity, source in new.items()
+        if identity not in old or len(source["passages"]) > len(old[identity]["passages"])
+    }
 
 
 def _plan(state: ResearchState) -> Plan:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import AIMessage
+from langgraph.graph import END
 
 from deepnb.agents.research.audit import audit_rules
 from deepnb.agents.research.state import ResearchState, entry
@@ -69,8 +70,8 @@ def _rejected(state: ResearchState, reason: str | None) -> dict[str, Any]:
     }
 
 
-def after_gate(state: ResearchState) -> Literal["thinker", "tool_executor", "__end__"]:
+def after_gate(state: ResearchState) -> str:
     """Carry out what was approved, plan anew what was rejected with a reason, or end."""
     if state["plan"] is None:
-        return "__end__"
+        return END
     return "thinker" if state["objections"] else "tool_executor"

@@ -17,6 +17,7 @@ from deepnb.agents.research.asking import Asker
 from deepnb.agents.research.auditor import after_audit, audit
 from deepnb.agents.research.desk import Desk, knowledge_in
 from deepnb.agents.research.executor import execute, next_steps, run_step
+from deepnb.agents.research.failing import Failures
 from deepnb.agents.research.gate import after_gate, gate
 from deepnb.agents.research.state import ResearchState
 from deepnb.agents.research.synthesizer import after_synthesis, check_citations, synthesize
@@ -92,14 +93,19 @@ def build(
 def assembled(desk: Desk) -> StateGraph[ResearchState, None, Any, Any]:
     """Put the nodes together."""
     graph: StateGraph[ResearchState, None, Any, Any] = StateGraph(ResearchState)
-    graph.add_node("question", listen)
-    graph.add_node("thinker", partial(think, desk))
-    graph.add_node("auditor", partial(audit, desk))
-    graph.add_node("human_gate", partial(gate, desk))
-    graph.add_node("tool_executor", execute)
-    graph.add_node("run_step", partial(run_step, desk))
-    graph.add_node("synthesizer", partial(synthesize, desk))
-    graph.add_node("citation_check", check_citations)
+    nodes: dict[str, Any] = {
+        "question": listen,
+        "thinker": partial(think, desk),
+        "auditor": partial(audit, desk),
+        "human_gate": partial(gate, desk),
+        "tool_executor": execute,
+        "run_step": partial(run_step, desk),
+        "synthesizer": partial(synthesize, desk),
+        "citation_check": check_citations,
+    }
+    failures = Failures()
+    for name, node in nodes.items():
+        graph.add_node(name, failures.noted(name, node))
 
     graph.add_edge(START, "question")
     graph.add_edge("question", "thinker")

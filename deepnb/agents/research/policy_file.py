@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from deepnb.agents.research.rules import LARGEST
 from deepnb.agents.research.spellings import shown
@@ -11,6 +11,11 @@ from deepnb.files.disk import read_whole
 
 FILE_NAME = "POLICY.md"
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
+
+
+def is_policy(location: str) -> bool:
+    """Whether a document is a policy: it tells what may be done, and nothing about the world."""
+    return PurePosixPath(location).name == FILE_NAME
 
 
 def located(given: str | Path | None, workspace: Path | None) -> tuple[str, str]:

@@ -1,15 +1,24 @@
-"""What the research graph knows, and how what its nodes write comes together."""
+"""What the research graph knows, and how what its nodes write comes together.
+
+What grows with a conversation is in channels that store what was added: the whole is stored after
+every hundred additions, and not again at every step.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal, NotRequired, TypedDict
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 from langchain_core.messages import AnyMessage  # noqa: TC002  # LangGraph reads it
-from langgraph.graph.message import add_messages
+from langgraph.channels.delta import DeltaChannel
 
+from deepnb.agents.state import merge_messages
 from deepnb.citations.shapes import Checked, Reading, Source  # noqa: TC001  # the same
 from deepnb.interrupts import Audit, Plan, PlanStep  # noqa: TC001  # the same
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 KEPT_ENTRIES = 20
 """Of the reasoning, in state; the whole record is the trace."""
@@ -41,6 +50,10 @@ class StepResult(TypedDict, total=False):
     external: int
 
 
+StepResults = list[tuple[str, StepResult]]
+"""By the ids of their steps. No dict: LangGraph takes one for a message if an id is "type"."""
+
+
 class Todo(TypedDict):
     """A step of the plan as the todo list shows it."""
 
@@ -48,16 +61,25 @@ class Todo(TypedDict):
     status: Literal["pending", "in_progress", "completed"]
 
 
-def with_entries(entries: list[Entry], new: list[Entry]) -> list[Entry]:
+def with_entries(entries: list[Entry], writes: Sequence[list[Entry]]) -> list[Entry]:
     """Append, and keep the last ones."""
-    return [*entries, *new][-KEPT_ENTRIES:]
+    return [*entries, *chain.from_iterable(writes)][-KEPT_ENTRIES:]
 
 
 def with_results(
-    results: dict[str, StepResult], new: dict[str, StepResult] | None
+    results: dict[str, StepResult], writes: Sequence[StepResults | None]
 ) -> dict[str, StepResult]:
     """Add the results of steps that ran side by side; None begins anew."""
-    return {} if new is None else {**results, **new}
+    for new in writes:
+        results = {} if new is None else {**results, **dict(new)}
+    return results
+
+
+def with_sources(
+    sources: dict[str, Source], writes: Sequence[Mapping[str, Source]]
+) -> dict[str, Source]:
+    """Put what was read anew, or further, in the place of what was known of it."""
+    return dict(chain.from_iterable(each.items() for each in (sources, *writes)))
 
 
 class ResearchState(TypedDict):
@@ -80,17 +102,17 @@ class ResearchState(TypedDict):
         report: And after it.
     """
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages)]
     question: str
     asked: str
     plan: Plan | None
     audit: Audit | None
     objections: list[str]
     refusals: int
-    results: Annotated[dict[str, StepResult], with_results]
-    sources: dict[str, Source]
+    results: Annotated[dict[str, StepResult], DeltaChannel(with_results)]
+    sources: Annotated[dict[str, Source], DeltaChannel(with_sources)]
     todos: list[Todo]
-    reasoning: Annotated[list[Entry], with_entries]
+    reasoning: Annotated[list[Entry], DeltaChannel(with_entries)]
     draft: str
     gaps: str
     report: Checked | None

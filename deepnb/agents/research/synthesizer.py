@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage
+from langgraph.graph import END
 
 from deepnb.agents.research import offline, prompts
 from deepnb.agents.research.asking import NoUsableReplyError
+from deepnb.agents.research.policy_file import is_policy
 from deepnb.agents.research.state import ResearchState, entry
 from deepnb.agents.research.thinker import remarks
 from deepnb.citations.verdicts import check
@@ -74,15 +76,16 @@ def _unread(desk: Desk) -> str:
 def _documents(desk: Desk) -> tuple[int | None, list[Overview]]:
     """Give how many documents there are, if that is known, and what they are about."""
     try:
-        number = len(desk.knowledge.documents) if desk.knowledge else None
+        known = desk.knowledge.documents.location if desk.knowledge else None
+        number = None if known is None else sum(not is_policy(each) for each in known)
         return number, desk.overview()
     except KnowledgeError:  # it was closed meanwhile
         return None, []
 
 
-def after_synthesis(state: ResearchState) -> Literal["citation_check", "__end__"]:
+def after_synthesis(state: ResearchState) -> str:
     """Check what was written, if something was."""
-    return "citation_check" if state["draft"] else "__end__"
+    return "citation_check" if state["draft"] else END
 
 
 def check_citations(state: ResearchState) -> dict[str, Any]:

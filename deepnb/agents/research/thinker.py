@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from langchain_core.messages import HumanMessage
+from langgraph.types import Overwrite
 
 from deepnb.agents.research import prompts
 from deepnb.agents.research.asking import NoUsableReplyError
@@ -16,6 +18,8 @@ from deepnb.errors import KnowledgeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from langchain_core.messages import AnyMessage
 
     from deepnb.agents.research.desk import Desk
     from deepnb.agents.research.state import Todo
@@ -30,8 +34,10 @@ _LONGEST_LIST = 2_500
 
 def listen(state: ResearchState) -> dict[str, Any]:
     """Take in a new question; what was of the one before is cleared away."""
-    asked = [message for message in state["messages"] if isinstance(message, HumanMessage)][-1]
+    messages = _named(state["messages"])
+    asked = [message for message in messages if isinstance(message, HumanMessage)][-1]
     return {
+        **({} if messages == state["messages"] else {"messages": Overwrite(messages)}),
         "question": str(asked.text),
         "asked": asked.id,
         "plan": None,
@@ -39,12 +45,19 @@ def listen(state: ResearchState) -> dict[str, Any]:
         "objections": [],
         "refusals": 0,
         "results": None,
-        "sources": state.get("sources") or {},
         "todos": [],
         "draft": "",
         "gaps": "",
         "report": None,
     }
+
+
+def _named(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Give an id to what has none: a question that came as a pair, or as a mere text."""
+    return [
+        message if message.id else message.model_copy(update={"id": uuid4().hex})
+        for message in messages
+    ]
 
 
 async def think(desk: Desk, state: ResearchState) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deepnb.agents.research.foreign import call_langchain
+from deepnb.agents.research.policy_file import is_policy
 from deepnb.chunks import Block, chunks
 from deepnb.citations.shapes import Passage, Reading
 from deepnb.errors import (
@@ -168,9 +169,10 @@ def from_langchain(tool: BaseTool, *, leaves: bool = True) -> ResearchTool:
 
 
 async def _search_knowledge(knowledge: Knowledge, given: str, context: Context) -> list[Reading]:
-    found = await asyncio.to_thread(knowledge.find, given, MOST_PASSAGES)
+    found = await asyncio.to_thread(knowledge.find, given, 2 * MOST_PASSAGES)
+    documents = [each for each in found if not is_policy(each.location)]
     readings: dict[tuple[str, str], Reading] = {}
-    for each in found:
+    for each in documents[:MOST_PASSAGES]:
         begun = Reading(kind=each.kind, title=each.title, location=each.location, passages=[])
         reading = readings.setdefault((each.kind, each.location), begun)
         reading["passages"].append(Passage(text=each.text, place=each.place))

@@ -26,7 +26,12 @@ _PLAN = {
 }
 # fmt: on
 _NO_REPORT = "There is no report yet. Ask something, and approve the plan."
-_NOTHING_FOUND = "The last question has no report; run.answer says why."
+_NOTHING_FOUND = (
+    "Nothing was found that answers this question, so it has no report; run.answer says what was "
+    "looked for."
+)
+_ENDED = {"failed": "failed", "stopped": "been stopped"}
+_ENDED_EARLY = "This question has no report, for its run has {}. session.resume() goes on with it."
 
 
 def plan(session: Any) -> pd.DataFrame:
@@ -90,10 +95,17 @@ def report_of(events: Sequence[Event], run: str) -> Report:
     own = [event for event in events if event.run == run]
     checked = _last_report(own)
     if checked is None:
-        is_done = any(event.kind == "run_ended" for event in own)
-        raise SessionError(_NOTHING_FOUND if is_done else _NO_REPORT)
+        raise SessionError(_why_none(own))
     question = next((e.data["text"] for e in own if e.kind == "run_started"), "")
     return Report(checked, _sources(events), question=question, settled=_settled(events, run))
+
+
+def _why_none(events: Sequence[Event]) -> str:
+    """Say why a run has no report."""
+    ended = next((e.data["status"] for e in reversed(events) if e.kind == "run_ended"), None)
+    if ended is None:
+        return _NO_REPORT
+    return _NOTHING_FOUND if ended == "done" else _ENDED_EARLY.format(_ENDED[ended])
 
 
 def settle(session: Any) -> Callable[..., None]:
@@ -101,27 +113,34 @@ def settle(session: Any) -> Callable[..., None]:
     return partial(_settle, session)
 
 
-def _settle(session: Any, citation: str, note: str = "", *, run: str | None = None) -> None:
-    """Record that a person has checked a claim themselves.
+def _settle(
+    session: Any, citation: str, note: str = "", *, checked: bool = True, run: str | None = None
+) -> None:
+    """Record that a person has checked a claim themselves, or take that back.
 
     Args:
         session: Whose report it is in.
         citation: Its id, as `session.citations` has it.
-        note: What they have found.
+        note: What they have found; left out, what they have noted before stays.
+        checked: False takes back that they have checked it.
         run: The run whose report it is in; left out, the last one with a report.
 
     Raises:
-        SessionError: There is no such claim.
+        SessionError: There is no such claim, or nobody has settled what is to be taken back.
     """
     events = session.events()
     run = run or _run_of_last_report(events)
-    checked = _last_report([event for event in events if event.run == run])
-    known = [row["id"] for row in checked["citations"]] if checked else []
+    found = _last_report([event for event in events if event.run == run])
+    known = [row["id"] for row in found["citations"]] if found else []
     if citation not in known:
         raise SessionError(
             f"There is no claim {citation!r:.60} in that report. session.citations has the ids."
         )
-    session.note("settled", run=run, citation=citation, by="person", note=str(note))
+    when, noted = _settled(events, run).get(citation, (None, ""))
+    if when is None and not checked:
+        raise SessionError(f"Nobody has settled {citation}, so there is nothing to take back.")
+    kept = str(note) or noted
+    session.note("settled", run=run, citation=citation, by="person", note=kept, checked=checked)
 
 
 def knowledge(session: Any) -> Knowledge:
@@ -130,11 +149,12 @@ def knowledge(session: Any) -> Knowledge:
     Raises:
         SessionError: It was given nothing to search.
     """
-    from deepnb.knowledge import Knowledge
-
     given = session.options.get("knowledge")
-    if isinstance(given, Knowledge):
-        return given
+    if given is not None:
+        from deepnb.knowledge import Knowledge
+
+        if isinstance(given, Knowledge):
+            return given
     if session.agent == "research":
         return knowledge_in(session.workspace)
     raise SessionError(
@@ -172,10 +192,13 @@ def _sources(events: Sequence[Event]) -> dict[str, Source]:
     return found
 
 
-def _settled(events: Sequence[Event], run: str) -> dict[str, tuple[float, str]]:
+def _settled(events: Sequence[Event], run: str) -> dict[str, tuple[float | None, str]]:
     """Give when a person has settled which claims, and what they have noted."""
     return {
-        event.data["citation"]: (event.time, event.data["note"])
+        event.data["citation"]: (
+            event.time if event.data.get("checked", True) else None,
+            event.data["note"],
+        )
         for event in events
         if event.kind == "settled" and event.run == run
     }
