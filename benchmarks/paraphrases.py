@@ -18,10 +18,10 @@ from pathlib import Path
 import bm25s  # type: ignore[import-untyped]  # it has no types
 
 from deepnb.citations.registry import register
-from deepnb.citations.sentences import sentences
 from deepnb.citations.shapes import Passage, Reading
 from deepnb.citations.verdicts import check
 from deepnb.keywords import terms
+from deepnb.sentences import sentences
 
 CLAIMS, OTHERS, SEED, SIZE = 100, 5, 3, 500
 

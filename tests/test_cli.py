@@ -149,17 +149,31 @@ def test_a_question_that_nobody_can_answer_ends_with_code_3_and_stays_open(lake,
 def test_yes_and_no_answer_for_the_person_and_say_so(lake, capsys, option, written):
     assert ask(lake, WRITE, option) == 0
     assert (lake / "pump.md").exists() is written
-    outcome = "approved" if written else "rejected"
-    assert (
-        f"Approve write_file /workspace/pump.md? → {outcome} by policy\n" in capsys.readouterr().err
-    )
+    outcome = f"{'approved' if written else 'rejected'} by {option}"
+    assert f"Approve write_file /workspace/pump.md? → {outcome}\n" in capsys.readouterr().err
 
 
 def test_yes_answers_also_what_was_left_open(lake, capsys):
     assert ask(lake, WRITE) == 3
     assert ask(lake, "--yes") == 0
     assert (lake / "pump.md").exists()
-    assert "Approve write_file /workspace/pump.md? → approved by policy" in capsys.readouterr().err
+    assert "Approve write_file /workspace/pump.md? → approved by --yes" in capsys.readouterr().err
+
+
+def test_a_thread_knows_its_agent(lake, capsys):
+    assert ask(lake, PUMP, "--thread", "pump", agent="research") == 3
+    again = ["ask", "--thread", "pump", "--yes", "--workspace", str(lake)]
+    assert f"deepnb ask --thread pump --workspace {lake}\n" in capsys.readouterr().err
+    assert main(again) == 0
+    assert "→ approved by --yes\n" in capsys.readouterr().err
+    assert main([*again, "--agent", "deep", "And now?"]) == 2
+    assert "is of the agent 'research'" in capsys.readouterr().err
+
+
+def test_a_folder_without_documents_is_said_to_be_one(tmp_path, capsys):
+    assert ask(tmp_path, PUMP, "--yes", agent="research") == 2
+    out = capsys.readouterr().out
+    assert out.startswith("**There are no documents to search, so there is no report.**")
 
 
 def test_a_thread_that_is_not_there_is_not_made_by_looking_for_it(lake, capsys):
@@ -356,7 +370,7 @@ def test_ctrl_c_stops_the_run_and_the_thread_can_go_on(lake, capsys, script):
     model = 'ScriptedModel(["Late."], delay=60)'
     terminal = Terminal(["ask", "Go", "--workspace", str(lake)], model=model)
     terminal.until("thinking · ").interrupt().until("Stopped (by the person).")
-    terminal.until(f"deepnb ask --thread main --workspace {lake} --agent scripted 'your question'")
+    terminal.until(f"deepnb ask --thread main --workspace {lake} 'your question'")
     assert terminal.end() == 130
     assert "Traceback" not in terminal.shown
     script(["Here I am."])
@@ -420,7 +434,7 @@ def test_a_conversation_can_be_read_while_somebody_has_it_open(lake):
     assert shown.startswith(f"? {WRITE}\n")
     assert "Waiting for an answer" in shown.splitlines()[1]
     assert "! Approve write_file /workspace/pump.md?" in shown
-    answer = f"deepnb ask --agent deep --thread main --workspace {lake}"
+    answer = f"deepnb ask --thread main --workspace {lake}"
     assert f"To answer, on a terminal: {answer}" in shown
     assert "grep" not in shown
 
@@ -432,7 +446,7 @@ def test_steps_are_shown_as_they_were_during_the_run(lake, capsys):
     shown = capsys.readouterr().out
     lines = shown.splitlines()
     assert re.findall("  (?:grep|read_file) .*", shown) == during
-    assert "  Asked Approve write_file /workspace/pump.md? → approved by policy" in lines
+    assert "  Asked Approve write_file /workspace/pump.md? → approved automatically" in lines
     assert "  Created /workspace/pump.md → +11 \u22120" in lines
 
 
@@ -509,6 +523,19 @@ ENDED = events(
     ("message", "", "", {"id": "3", "role": "assistant", "text": "There is one pump."}),
     ("warning", "", "", {"text": "Careful\x1b[2J."}),
 )
+
+
+def test_the_time_in_which_a_person_thinks_is_not_counted(monkeypatch):
+    moment = 100.0
+    monkeypatch.setattr("deepnb.cli.progress.time.monotonic", lambda: moment)
+    stream = io.StringIO()
+    progress = Progress(stream)
+    moment += 2
+    with progress.paused():
+        moment += 25
+    moment += 1
+    progress.sum_up()
+    assert stream.getvalue() == "\n3.0 s\n"
 
 
 def test_progress_says_who_does_what_and_leaves_the_answer_out():

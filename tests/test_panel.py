@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+from base64 import b64decode
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from langchain_core.embeddings import Embeddings
 from pydantic import TypeAdapter
 
 import deepnb
@@ -305,7 +307,7 @@ def test_a_claim_is_settled_by_its_id_and_its_run(opened, tmp_path):
     session = opened("research", respond=lambda question: {"approved": True})
     run = ask(session, "What did the pump cost?")
     page = Page(session)
-    claim = {"run": run.id, "citation": "C1", "note": " I have looked. "}
+    claim = {"run": run.id, "citation": "C1", "note": " I have looked. ", "checked": True}
     assert page.do("settle", **claim)["error"] is None
     (event,) = kinds(session, "settled")
     assert (event.run, event.data["citation"], event.data["by"]) == (run.id, "C1", "person")
@@ -317,6 +319,62 @@ def test_a_claim_is_settled_by_its_id_and_its_run(opened, tmp_path):
     refused = Page(plain_session).do("settle", **claim)["error"]
     assert "no report" in refused["text"]
     assert len(kinds(session, "settled")) == 1
+    assert page.do("settle", **{**claim, "note": "", "checked": False})["error"] is None
+    taken_back = kinds(session, "settled")[-1].data
+    assert (taken_back["checked"], taken_back["note"]) == (False, "I have looked.")
+    assert session.citations.settled.isna().all()
+
+
+def test_a_report_can_be_taken_along_in_every_form(opened, tmp_path):
+    (tmp_path / "minutes.md").write_text("The pump cost 15 pounds in the year 1858.\n")
+    session = opened("research", respond="approve")
+    run, nothing = ask(session, "What did the pump cost?"), ask(session, "Who ate the zebra?")
+    page = Page(session)
+
+    def exported(form, run=run.id):
+        return page.do("export_report", run=run, format=form)
+
+    for form in ("md", "html", "docx", "ipynb", "bib"):
+        result = exported(form)["result"]
+        assert result["name"] == f"main-report.{form}"
+        content = b64decode(result["content"])
+        assert content.startswith(b"PK") if form == "docx" else b"minutes" in content.lower()
+    assert "Nothing was found" in exported("md", nothing.id)["error"]["text"]
+    assert "no such report" in exported("md", "another")["error"]["text"]
+    plain_session = opened(["Hi."], thread="plain")
+    refused = Page(plain_session).do("export_report", run=ask(plain_session).id, format="md")
+    assert "no such report" in refused["error"]["text"]
+
+
+def test_what_is_done_to_documents_is_a_fact_while_it_is_done(opened, tmp_path):
+    (tmp_path / "minutes.md").write_text("The pump cost 15 pounds in the year 1858.\n")
+    gate = Gate()
+
+    class Slow(Embeddings):
+        def embed_documents(self, texts):
+            gate.wait()
+            return [[1.0, 0.0]] * len(texts)
+
+        def embed_query(self, text):
+            return [1.0, 0.0]
+
+    told = []
+    with deepnb.Knowledge(tmp_path, embeddings=Slow()) as knowledge:
+        session = opened("research", knowledge=knowledge)
+        page = Page(session)
+        end = knowledge.on_progress(lambda: told.append(knowledge.progress.phase))
+        assert gate.reached.wait(30)
+        work = page.hello()["facts"]["knowledge"]
+        assert work == {"phase": "embedding", "done": 0, "total": 1}
+        gate.opened.set()
+        knowledge.wait()
+        assert page.pull()["facts"]["knowledge"] is None
+        assert told[-1] == "ready"
+        end()
+        count = len(told)
+        knowledge.refresh().wait()
+        assert len(told) == count
+    assert page.pull()["facts"]["knowledge"] is None
 
 
 def test_a_conversation_can_be_taken_along(opened):

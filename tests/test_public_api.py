@@ -21,6 +21,13 @@ def test_importing_deepnb_loads_nothing_heavy():
     assert not loaded_after("import deepnb").intersection(HEAVY)
 
 
+def test_a_knowledge_base_needs_no_agent_and_no_model():
+    loaded = loaded_after("from deepnb.knowledge import Knowledge; Knowledge().close()")
+    assert "deepnb.knowledge.worker" in loaded
+    assert not loaded.intersection({*HEAVY, "langsmith", "sentence_transformers"})
+    assert not loaded.intersection({"httpx", "markdown_it"})
+
+
 def test_explaining_the_model_loads_nothing_heavy():
     assert not loaded_after("import deepnb; deepnb.models.explain()").intersection(HEAVY)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+import time
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from langchain.agents import create_agent
@@ -712,3 +714,30 @@ def test_a_question_beside_a_failure_is_gone_when_something_else_is_asked(opened
     session.respond(question.id, "yes")
     assert settle(run).answer == "yes"
     assert len(session.pending) == 0
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_run_did_not_take_the_time_in_which_it_waited(opened, monkeypatch, is_stopped):
+    passed = 0
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
+    monkeypatch.setattr("deepnb.session.engine.time", clock)
+    session = opened(model=ScriptedModel([where(), "Done."]))
+    run = ask(session)
+    passed = 1_000
+    if is_stopped:
+        session.stop()
+    else:
+        session.respond(session.questions[0].id, {"response": "Here."})
+    settle(run)
+    (ended,) = kinds(session, "run_ended")
+    assert 0 < ended.data["seconds"] < 1_000
+
+
+def test_a_question_in_no_known_form_is_quoted_by_its_words():
+    def node(state):
+        return {"messages": [AIMessage(str(interrupt({"type": "odd_one", "n": 1})))]}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    with deepnb.Session(graph, persist=False) as session:
+        run = ask(session)
+        assert run.reason == "an answer to 'odd one'"

@@ -102,7 +102,7 @@ def _ask_arguments(command: argparse.ArgumentParser) -> None:
     _add_workspace(command)
     command.add_argument("--model", metavar="SPEC", help="such as ollama:llama3.2")
     command.add_argument(
-        "--agent", default="deep", metavar="NAME", help="who answers (default: deep)"
+        "--agent", metavar="NAME", help="who answers (default: the thread's own, or deep)"
     )
     decide = command.add_mutually_exclusive_group()
     decide.add_argument(

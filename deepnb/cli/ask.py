@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
 _ENDED = ("done", "stopped", "failed")
 _TICK = 0.1
+_FLAGS = {"approve": "--yes", "reject": "--no", None: None}
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a thread is opened with."""
+    """What a thread is opened with; without an agent, by the one that it was begun with."""
 
     thread: str
     workspace: str
-    agent: str
+    agent: str | None
     model: str | None
     respond: Literal["approve", "reject"] | None
 
@@ -40,7 +41,6 @@ class Options:
         """Give the command that opens the thread again."""
         words = ["deepnb", "ask", "--thread", self.thread]
         words += ["--workspace", self.workspace] * (self.workspace != ".")
-        words += ["--agent", self.agent] * (self.agent != "deep")
         words += ["--model", self.model] if self.model else []
         return legible(shlex.join([*words, *more]))
 
@@ -53,21 +53,23 @@ def ask(question: str | None, options: Options, *, resume: bool) -> int:
         options: What the thread is opened with.
         resume: Whether to go on where the thread was stopped or cut off.
     """
-    from deepnb.record import ThreadFolder
+    from deepnb.record import ThreadFolder, agent_of
     from deepnb.session import Session
 
-    folder = ThreadFolder(Path(options.workspace).expanduser().resolve(), options.thread)
+    workspace = Path(options.workspace).expanduser().resolve()
+    folder = ThreadFolder(workspace, options.thread)
     if question is None and not folder.exists:
         raise folder.unknown()  # and make none
     opened = time.time()
     with Session(
-        options.agent,
+        options.agent or agent_of(workspace, options.thread) or "deep",
         model=options.model,
         workspace=options.workspace,
         thread=options.thread,
         respond=options.respond,
     ) as session:
-        conversation = _Conversation(session, options, Progress(sys.stderr, asked=question or ""))
+        progress = Progress(sys.stderr, asked=question or "", decides=_FLAGS.get(options.respond))
+        conversation = _Conversation(session, options, progress)
         conversation.recall(opened)
         return conversation.hold(conversation.begin(question, resume=resume))
 
@@ -113,7 +115,8 @@ class _Conversation:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 return self._left_open(exits.WAITING)
             try:
-                self._put_questions()
+                with self._progress.paused():
+                    self._put_questions()
             except EOFError:
                 return self._left_open(exits.WAITING)
             except KeyboardInterrupt:
@@ -127,7 +130,7 @@ class _Conversation:
         answer = run.answer.strip("\n")
         print(paint.markdown(f"\n{answer}") if paint.is_terminal else harmless(answer))
         self._progress.sum_up()
-        return exits.DONE
+        return exits.FAILED if self._has_nothing_to_read else exits.DONE
 
     def _has_ended(self, run: Run) -> bool:
         """Show what is done until the run has ended, or has something to ask."""
@@ -146,6 +149,11 @@ class _Conversation:
     def _is_asked(self) -> bool:
         # Questions alone do not mean that: a policy may be about to answer them.
         return self._session.status == "waiting" and bool(self._session.questions)
+
+    @property
+    def _has_nothing_to_read(self) -> bool:
+        # An answer from no documents is none: most likely they are in another folder.
+        return self._session.agent == "research" and not len(self._session.knowledge.documents)
 
     def _draw(self) -> None:
         for event in self._session.events(self._seq):

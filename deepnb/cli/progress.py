@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,6 +15,8 @@ from deepnb.transcript.questions import asked, decided
 from deepnb.transcript.wording import duration, price
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deepnb.events import Event
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -42,11 +45,13 @@ class Progress:
     Args:
         stream: Where to print.
         asked: What the person has just typed, which need not be repeated.
+        decides: The option that answers in the person's place, if they have given one.
     """
 
-    def __init__(self, stream: TextIO, asked: str = "") -> None:
+    def __init__(self, stream: TextIO, asked: str = "", decides: str | None = None) -> None:
         self._stream = stream
         self._asked = asked
+        self._decides = decides
         self._paint = Paint(stream)
         self._spinner = cycle(_SPINNER)
         self._began = time.monotonic()
@@ -91,6 +96,15 @@ class Progress:
         """Take the line away: something else is to be printed."""
         if self._paint.is_terminal:
             self._write(_ERASE)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the time inside out of what it took: a person thinks."""
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._began += time.monotonic() - since
 
     def sum_up(self) -> None:
         """Say what it took."""
@@ -162,7 +176,9 @@ class Progress:
     def _interrupt_closed(self, event: Event) -> None:
         request = self._requests.pop(event.data["id"], event.data.get("request"))
         if event.data["by"] != "person":  # who knows what they have decided
-            outcome = decided(request, event.data["answer"], event.data["by"])
+            by = event.data["by"]
+            by = self._decides if by == "policy" and self._decides else by
+            outcome = decided(request, event.data["answer"], by)
             self._print(self._paint.dim(f"  {asked(request)} → {outcome}"))
 
     def _usage(self, event: Event) -> None:

@@ -31,8 +31,7 @@ def show(thread: str, workspace: str, *, with_steps: bool) -> None:
     for turn in conversation:
         print("\n".join(_turn(turn, paint, with_steps=with_steps)), end="\n\n")
     if any(turn.pending for turn in conversation):
-        agent = next((event.agent for event in events if event.agent and not event.parent), "deep")
-        command = ["deepnb", "ask", "--agent", agent, "--thread", thread, "--workspace", workspace]
+        command = ["deepnb", "ask", "--thread", thread, "--workspace", workspace]
         print(f"To answer, on a terminal: {legible(shlex.join(command))}")
 
 

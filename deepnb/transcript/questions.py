@@ -13,7 +13,7 @@ from deepnb.transcript.legible import one_line
 
 _BY = {
     "person": "",
-    "policy": " by policy",
+    "policy": " automatically",
     "grant": " by an earlier permission",
 }
 _DECISIONS = {"approve": "approved", "reject": "rejected", "edit": "edited", "respond": "answered"}

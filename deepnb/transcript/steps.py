@@ -125,7 +125,7 @@ class Turn:
         answer: The last that the session's own agent wrote. As long as the turn is not done, only
             if the agent has done nothing since: what it says before it acts is no answer.
         usage: Of all models, those of subagents included.
-        seconds: How long it took; None if it has not ended.
+        seconds: How long it took, without waiting for answers; None if it has not ended.
     """
 
     run: str

@@ -5,19 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deepnb import models
-from deepnb.errors import DeepnbError
+from deepnb.errors import DeepnbError, SessionError
 from deepnb.events import plain
 from deepnb.models.cassette.masking import mask
 from deepnb.models.readiness import Readiness
 from deepnb.widgets.protocol import VERSION
 
 if TYPE_CHECKING:
+    from deepnb.knowledge import Knowledge
     from deepnb.session.session import Session
-    from deepnb.widgets.protocol import Facts, Model, ModelOption, QuickAction, Starter
+    from deepnb.widgets.protocol import (
+        Facts,
+        KnowledgeWork,
+        Model,
+        ModelOption,
+        QuickAction,
+        Starter,
+    )
 
 
-def facts_of(session: Session, starters: list[Starter], actions: list[QuickAction]) -> Facts:
-    """Say how a session stands."""
+def searched(session: Session) -> Knowledge | None:
+    """Give the documents that a session searches, if it has some."""
+    if session.is_closed:
+        return None
+    try:
+        found: Knowledge = session.knowledge
+    except (AttributeError, SessionError):  # its agent searches none, or was given none
+        return None
+    return found
+
+
+def facts_of(
+    session: Session,
+    starters: list[Starter],
+    actions: list[QuickAction],
+    knowledge: Knowledge | None = None,
+) -> Facts:
+    """Say how a session stands, and how what it searches does."""
     facts: Facts = {
         "version": VERSION,
         "agent": session.agent,
@@ -31,6 +55,7 @@ def facts_of(session: Session, starters: list[Starter], actions: list[QuickActio
         "can_resume": not session.is_closed and session.can_resume,
         "model": _model(session),
         "models": _options(session),
+        "knowledge": _work(knowledge) if knowledge else None,
         "budget": [] if session.is_closed else [limit._asdict() for limit in session.limits],  # type: ignore[misc]  # its fields are the same
         "starters": starters,
         "actions": actions,
@@ -55,6 +80,15 @@ def _model(session: Session) -> Model | None:
         "progress": readiness.progress,
         "can_switch": not session.is_closed,
     }
+
+
+def _work(knowledge: Knowledge) -> KnowledgeWork | None:
+    now = knowledge.progress
+    match now.phase:
+        case "ready" | "closed":
+            return None
+        case phase:
+            return {"phase": phase, "done": now.done, "total": now.total}
 
 
 def _options(session: Session) -> list[ModelOption]:

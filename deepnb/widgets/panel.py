@@ -15,6 +15,7 @@ from IPython.display import display
 
 from deepnb.errors import SessionError
 from deepnb.session.showing import has_kernel, on_opening
+from deepnb.widgets.facts import searched
 from deepnb.widgets.keepsake import Keepsake
 from deepnb.widgets.pusher import Pusher
 from deepnb.widgets.switchboard import Switchboard
@@ -116,9 +117,11 @@ class Panel(anywidget.AnyWidget):
                 unsubscribe()
             leaving, self._guest = self._guest, session if is_guest else None
             self._board.connect(session)
+            documents = searched(session)
             self._unsubscribe = (
                 session.subscribe(self._on_event),
                 session.on_change(self._on_change),
+                *([documents.on_progress(self._on_change)] if documents is not None else []),
             )
             with self.hold_sync():  # a page is told both at once
                 self.thread, self.key = session.thread, session.key

@@ -155,12 +155,16 @@ class EditTodos(Request):
 
 
 class Settle(Request):
-    """Says that the person has checked a claim of a run's report themselves."""
+    """Says that the person has checked a claim of a run's report themselves, or takes that back.
+
+    An empty note leaves the one that they have made before.
+    """
 
     type: Literal["settle"]
     run: Id
     citation: Id
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
+    checked: bool
 
 
 class SetModel(Request):
@@ -196,6 +200,14 @@ class Export(Request):
     format: Literal["md", "html"]
 
 
+class ExportReport(Request):
+    """Asks for a run's report as a file; answered with `Download`."""
+
+    type: Literal["export_report"]
+    run: Id
+    format: Literal["md", "html", "docx", "ipynb", "bib"]
+
+
 class Transcribe(Request):
     """Asks for what a notebook keeps beside a panel; answered with `Exported`."""
 
@@ -222,6 +234,7 @@ AnyRequest = Annotated[
     | OpenThread
     | NewThread
     | Export
+    | ExportReport
     | Transcribe,
     Field(discriminator="type"),
 ]
@@ -263,6 +276,14 @@ class Model(TypedDict):
     can_switch: bool
 
 
+class KnowledgeWork(TypedDict):
+    """What is being done to the documents that are searched; `total` is 0 if nobody knows."""
+
+    phase: Literal["reading", "waiting", "loading", "embedding"]
+    done: int
+    total: int
+
+
 class ModelOption(TypedDict):
     """A model that could be switched to."""
 
@@ -296,6 +317,7 @@ class Facts(TypedDict):
     """How the session stands, beside its events.
 
     `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
+    `knowledge` is null when nothing is done to the documents that it searches, if there are any.
     """
 
     version: int
@@ -310,6 +332,7 @@ class Facts(TypedDict):
     can_resume: bool
     model: Model | None
     models: list[ModelOption]
+    knowledge: KnowledgeWork | None
     budget: list[Limit]
     starters: list[Starter]
     actions: list[QuickAction]
@@ -396,6 +419,13 @@ class Exported(TypedDict):
     text: str
 
 
+class Download(TypedDict):
+    """A file to be downloaded; its bytes are in base64, for messages are text."""
+
+    name: str
+    content: str
+
+
 class Wire(TypedDict):
     """Everything, for the browser's types to be made from."""
 
@@ -405,6 +435,7 @@ class Wire(TypedDict):
     previewed: Previewed
     listed: Listed
     exported: Exported
+    download: Download
 
 
 class _WithoutTitles(GenerateJsonSchema):

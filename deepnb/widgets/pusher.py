@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 _LULL = 0.015
 """Seconds until something is told: whoever has made it happen, a click for example, goes first."""
-_PAUSE, _LONG_PAUSE = 0.05, 0.1
+_PAUSE, _LONG_PAUSE = 0.05, 0.125
 """Seconds between two messages: one for each token would take the browser many times as long."""
 _TOO_FAST = 80
 """Characters in one message that nobody reads in that time: fewer messages are felt by none."""

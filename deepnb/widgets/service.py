@@ -6,6 +6,9 @@ elsewhere: a kernel that is asked something must be free again at once.
 
 from __future__ import annotations
 
+from base64 import b64encode
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from deepnb import transcript
@@ -33,6 +36,7 @@ SLOW = (
     | protocol.OpenThread
     | protocol.NewThread
     | protocol.Export
+    | protocol.ExportReport
     | protocol.Transcribe
 )
 """What may take longer than a moment: it reads files, or waits for the run."""
@@ -73,6 +77,7 @@ class Service:
             "open_thread": lambda request: self._open(request.name),
             "new_thread": lambda _: self._open(None),
             "export": self._export,
+            "export_report": self._export_report,
             "transcribe": self._transcribe,
         }
 
@@ -140,7 +145,7 @@ class Service:
         settle = getattr(self._session, "settle", None)
         if settle is None:
             raise SessionError("This session has no report whose claims could be checked.")
-        settle(request.citation, note=request.note, run=request.run)
+        settle(request.citation, request.note, checked=request.checked, run=request.run)
 
     def _threads(self, request: protocol.Threads) -> protocol.Listed:
         rows = thread_list(self._session.workspace)
@@ -151,6 +156,16 @@ class Service:
         turns, title = transcript.turns(session.events()), f"{session.agent}: {session.thread}"
         write = transcript.to_markdown if request.format == "md" else transcript.to_html
         return {"name": f"{session.thread}.{request.format}", "text": write(turns, title)}
+
+    def _export_report(self, request: protocol.ExportReport) -> protocol.Download:
+        run = next((run for run in self._session.runs if run.id == request.run), None)
+        report = getattr(run, "report", None)
+        if report is None:
+            raise SessionError("This session has no such report.")
+        name = f"{self._session.thread}-report.{request.format}"
+        with TemporaryDirectory() as folder:
+            content = report.write(Path(folder, f"report.{request.format}")).read_bytes()
+        return {"name": name, "content": b64encode(content).decode()}
 
     def _transcribe(self, request: protocol.Transcribe) -> protocol.Exported:
         turns, before = transcript.latest(self._session.events())

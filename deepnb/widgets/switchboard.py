@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from deepnb.errors import DeepnbError
 from deepnb.events import plain
 from deepnb.session.failures import described
-from deepnb.widgets.facts import facts_of
+from deepnb.widgets.facts import facts_of, searched
 from deepnb.widgets.news import page_of
 from deepnb.widgets.protocol import REQUEST, VERSION, Hello, Pull, Transcribe
 from deepnb.widgets.service import SLOW, Service
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deepnb.events import Event
+    from deepnb.knowledge import Knowledge
     from deepnb.session.session import Session
     from deepnb.widgets.protocol import (
         AnyRequest,
@@ -93,6 +95,11 @@ class Switchboard:
         """Be about this session from now on."""
         with self._lock:
             self.session = session
+            # Whoever else lets go of the documents may do so, also while this shows the session.
+            documents = searched(session)
+            self._knowledge: Callable[[], Knowledge | None] = (
+                weakref.ref(documents) if documents is not None else lambda: None
+            )
             self._service = Service(session, self._show)
             # What was before, views ask for when they come up.
             self._told, self._told_replies = _last(session), self._number
@@ -200,7 +207,7 @@ class Switchboard:
         if not at_once and time.monotonic() - self._looked < _LOOK:
             return None
         self._are_facts_old, self._looked = False, time.monotonic()
-        facts = facts_of(self.session, self.starters, self.actions)
+        facts = self._facts()
         if facts == self._told_facts:
             return None
         self._told_facts = facts
@@ -208,7 +215,10 @@ class Switchboard:
 
     def _news(self, since: int, replies_since: int, view: str) -> News:
         replies = [r for r in self._late if r["view"] == view and r["number"] > replies_since]
-        return self._page(since, facts_of(self.session, self.starters, self.actions), replies)
+        return self._page(since, self._facts(), replies)
+
+    def _facts(self) -> Facts:
+        return facts_of(self.session, self.starters, self.actions, self._knowledge())
 
     def _page(self, after: int, facts: Facts | None, replies: list[Reply]) -> News:
         events, last, more = page_of(self.session.events(after))

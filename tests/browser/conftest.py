@@ -13,7 +13,9 @@ A test asks for `lab` (see `lab.Lab`), writes a notebook, and does what a person
 
 Every test runs on the environment's own kernel, and one that is marked `essentials` also on the
 older kernels that people have; `lab.kernel` is the kernel spec's name. One server and one browser
-serve all tests; a folder, kernels and a browser context (storage, cookies) are each test's own.
+serve all tests; a folder, a notebook and its kernel are each test's own. To load JupyterLab takes
+longer than most tests, so those of a module have one page, each after the other, which is put back
+in order in between; a test that does to its page what cannot be undone begins with `lab.alone()`.
 Nothing outside the server can be reached, and `lab.strangers` says what was tried. When a test
 fails, a picture and the console's log are in build/browser.
 """
@@ -27,7 +29,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser import chromium
-from tests.browser.lab import PATIENCE, Lab
+from tests.browser.lab import PATIENCE, VIEWPORT, Lab
 from tests.browser.server import KERNELS, OVERLAYS, Server
 
 REPORTS = Path(__file__).parents[2] / "build" / "browser"
@@ -38,7 +40,7 @@ def pytest_generate_tests(metafunc):
     if "kernel" in metafunc.fixturenames:
         everywhere = metafunc.definition.get_closest_marker("essentials")
         versions = list(KERNELS) if everywhere else list(KERNELS)[:1]
-        metafunc.parametrize("kernel", versions, scope="package")
+        metafunc.parametrize("kernel", versions)
 
 
 # Of the package, not of the session: while Playwright runs, no test can have a loop of its own.
@@ -65,18 +67,30 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """The browser context that the tests of a module share, if there is one."""
+    contexts = []
+    yield contexts
+    for context in contexts:
+        context.close()
+
+
 @pytest.fixture
-def lab(server, browser, kernel, request):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+def lab(server, browser, shared, kernel, request):
     name = re.sub(r"\W+", "-", request.node.name).strip("-")
     folder = server.root / name
     folder.mkdir()
-    lab = Lab(server, folder, context, KERNELS[kernel])
+    if not shared:
+        shared.append(browser.new_context(viewport=VIEWPORT))
+    lab = Lab(server, folder, shared[0], KERNELS[kernel])
     yield lab
-    if request.node.stash.get(FAILED, False):
+    failed = request.node.stash.get(FAILED, False)
+    if failed:
         lab.diagnose(REPORTS / name)
         print(*lab.errors, sep="\n")  # noqa: T201 (pytest shows it with the failure)
-    context.close()
+    if not lab.leave() or failed:
+        shared.pop().close()
     server.end_kernels()
 
 

@@ -9,9 +9,33 @@ from copy import copy
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Error
 
 PATIENCE = 30_000
 """Milliseconds within which a page does what it should, on a slow machine that does much else."""
+
+VIEWPORT = {"width": 1280, "height": 900}
+
+OPEN = """async path => {
+  await window.jupyterapp.commands.execute("docmanager:open", { path, factory: "Notebook" });
+}"""
+
+# A page that is loaded again restores its notebook, and then opens the one in its address.
+FOLLOW = """() => {
+  const commands = window.jupyterapp?.commands;
+  commands?.commandExecuted.connect((_, { id, result }) => {
+    if (id === "filebrowser:open-path") result.finally(() => { window.hasArrived = true; });
+  });
+  return Boolean(commands);
+}"""
+
+# Gives whether the page is as it was before a notebook was opened in it.
+CLEAR = """() => {
+  for (const widget of [...window.jupyterapp.shell.widgets("main")]) widget.dispose();
+  localStorage.clear();
+  sessionStorage.clear();
+  return !document.querySelector(".jp-Dialog");
+}"""
 
 READY = """() => {
   const panel = window.jupyterapp?.shell?.currentWidget;
@@ -49,18 +73,48 @@ class Lab:
         self.server = server
         self.folder = folder
         """Where its notebooks are, and where their kernels work: inside the server's root."""
-        self.context = context
         self.kernel = kernel
         self.path = None
         self.console = []
         """What the page and its mistakes have said: (kind, text)."""
         self.strangers = []
         """The addresses, outside this server, that a page asked for in vain."""
+        self._ears = {
+            "console": lambda message: self.console.append((message.type, message.text)),
+            "weberror": lambda error: self.console.append(("pageerror", str(error.error))),
+            "request": lambda request: self._notice(request.url),
+        }
+        self._own = None
+        self._enter(context)
+
+    def _enter(self, context):
+        self.context = context
         context.set_default_timeout(PATIENCE)
-        context.on("console", lambda m: self.console.append((m.type, m.text)))
-        context.on("weberror", lambda e: self.console.append(("pageerror", str(e.error))))
-        context.on("request", lambda request: self._notice(request.url))
-        self.page = self._new_page()
+        for event, ear in self._ears.items():
+            context.on(event, ear)
+        self.page = self._listen(context.pages[0]) if context.pages else self._new_page()
+
+    def alone(self):
+        """Leave the page that tests share for one that nobody had before and nobody has after."""
+        self.leave()
+        self._own = self.context.browser.new_context(viewport=VIEWPORT)
+        self._enter(self._own)
+
+    def leave(self):
+        """Put the page back in order; gives whether the next test can have it."""
+        for event, ear in self._ears.items():
+            self.context.remove_listener(event, ear)
+        if self._own:
+            self._own.close()
+            return True
+        self.page.remove_listener("websocket", self._hear_socket)
+        for page in self.context.pages[1:]:
+            page.close()
+        self.context.clear_permissions()
+        try:
+            return self.page.url == "about:blank" or self.page.evaluate(CLEAR)
+        except Error:  # it has crashed, or is not JupyterLab
+            return False
 
     # Opening
 
@@ -71,7 +125,11 @@ class Lab:
         kernel = kernel or self.kernel
         notebook.metadata.kernelspec = {"name": kernel, "display_name": kernel}
         nbformat.write(notebook, self.path)
-        self._go({"lab": "lab/tree", "notebook": "notebooks"}[app])
+        if app == "lab" and self.page.evaluate("() => 'jupyterapp' in window"):
+            self.page.evaluate(OPEN, self.path.relative_to(self.server.root).as_posix())
+            self._wait_until_ready()
+        else:
+            self._go({"lab": "lab/tree", "notebook": "notebooks"}[app])
 
     def second_view(self):
         """Save, and open the same notebook in another page of the same browser."""
@@ -91,7 +149,12 @@ class Lab:
         if save:
             self.save()
         self.page.reload()
-        self._wait_until_ready()
+        if self._own:
+            self._wait_until_ready()
+        else:  # nothing must be opened any more when the next test has the page
+            self.page.wait_for_function(FOLLOW)
+            self._wait_until_ready()
+            self.page.wait_for_function("() => window.hasArrived")
 
     # Cells
 
@@ -104,7 +167,7 @@ class Lab:
 
     def run_all(self):
         """Run every cell, one after the other."""
-        for index in range(self.page.locator(".jp-Cell").count()):
+        for index in range(self.page.locator(".jp-Notebook .jp-Cell").count()):
             self.run_cell(index)
 
     def wait_for_prompt(self, index):
@@ -165,9 +228,14 @@ class Lab:
         path.with_suffix(".log").write_text("\n".join(said))
 
     def _new_page(self):
-        page = self.context.new_page()
-        page.on("websocket", lambda socket: self._notice(socket.url.replace("ws", "http", 1)))
+        return self._listen(self.context.new_page())
+
+    def _listen(self, page):
+        page.on("websocket", self._hear_socket)
         return page
+
+    def _hear_socket(self, socket):
+        self._notice(socket.url.replace("ws", "http", 1))
 
     def _notice(self, url):
         if not url.startswith((self.server.url, "data:", "blob:", "about:")):

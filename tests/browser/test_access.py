@@ -121,6 +121,7 @@ class Audit:
     def __init__(self, lab):
         self.lab = lab
         self.faults = {}
+        self._themes = list(THEMES.items())
 
     def look(self, panel, what):
         if not self.lab.page.evaluate("() => 'axe' in window"):
@@ -132,12 +133,13 @@ class Audit:
     def in_every_theme_and_width(self, panel, what):
         """Look four times."""
         panel.scroll_into_view_if_needed()
-        for theme, name in THEMES.items():
+        for theme, name in self._themes:
             self.theme(theme, name)
             for width in ("", "420px"):
                 panel.evaluate(NARROW, width)
                 self.look(panel, f"{what}, {theme}, {width or 'wide'}")
         panel.evaluate(NARROW, "")
+        self._themes.reverse()  # the next begins with the theme that is there: a change takes long
 
     def __str__(self):
         return "\n".join(f"{what}: {fault}" for fault, what in self.faults.items())
@@ -209,6 +211,7 @@ def test_a_conversation_and_all_that_can_be_opened_are_accessible(lab, audit):
 
 
 def test_nothing_moves_for_who_does_not_want_it(lab):
+    lab.alone()
     lab.page.emulate_media(reduced_motion="reduce")
     (panel,) = shown(lab, "a conversation")
     moving = "panel => panel.getAnimations({ subtree: true }).length"
@@ -217,6 +220,7 @@ def test_nothing_moves_for_who_does_not_want_it(lab):
 
 
 def test_high_contrast_colours_of_the_system_leave_everything_legible(lab):
+    lab.alone()
     lab.page.emulate_media(forced_colors="active")
     (panel,) = shown(lab, "a conversation")
     button = panel.get_by_role("button", name="Approve", exact=True).first

@@ -197,6 +197,7 @@ class Evil:
     """A server that nobody shall ask, what it was asked, and what was run or opened in a page."""
 
     def __init__(self, lab):
+        lab.alone()
         self.lab = lab
         self.asked, self.hits, self.opened = [], [], []
         evil = self

@@ -11,6 +11,7 @@ from tests.browser.lab import approve_button, replies, say
 
 
 def test_notebook_7_shows_it_too_and_the_doctor_knows_the_page(lab):
+    lab.alone()
     lab.open_notebook([*showing("notebook"), "print(deepnb.doctor())"], app="notebook")
     lab.run_cell(0)
     lab.run_cell(1)

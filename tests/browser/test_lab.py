@@ -27,6 +27,7 @@ LEAK = """async () => {
 
 
 def test_nothing_outside_is_reached_and_every_attempt_is_noticed(lab):
+    lab.alone()
     lab.page.goto(f"{lab.server.url}login")
     assert lab.strangers == []
     assert lab.page.evaluate(LEAK) == ["rejected"] * 4

@@ -136,6 +136,12 @@ session = opened(
     assert lab.errors == []
 
 
+def row_of(panel, step):
+    """Unfold what was done, and give the row of a step."""
+    panel.locator("summary.dn-done").last.click()
+    return panel.locator(".dn-step-row", has_text=re.compile(step.replace(" ", r"\s*"))).last
+
+
 def test_each_action_of_a_request_is_decided_on_its_own_in_any_order(lab):
     (lab.folder / "old.md").write_text("# Lakes\n\nThe lake is clean.\n")
     panel = start(
@@ -190,9 +196,13 @@ session = opened([write("new.md"), edit, call("send", text="hi"), write("no.md")
     assert not (lab.folder / "no.md").exists()
     lab.reload()
     decided = panel.locator(".dn-decisions")
-    expect(decided).to_contain_text("You approved with 1 change create /workspace/new.md")
-    expect(decided).to_contain_text("You approved with 3 changes send")
-    expect(decided).to_contain_text("You rejected create /workspace/no.md: “I need no such file”")
+    for words in (
+        "You approved with 1 change create /workspace/new.md",
+        "You approved with 3 changes send",
+        "You rejected create /workspace/no.md: “I need no such file”",
+    ):
+        expect(decided).to_contain_text(words)
+    expect(row_of(panel, "Writing /workspace/no.md")).to_have_text(re.compile("rejected$"))
     decided.get_by_text("You approved with 3 changes").click()
     expect(decided.locator("details[open]")).to_contain_text("warm")
     assert lab.errors == []

@@ -26,7 +26,7 @@ session = deepnb.Session("research", workspace="papers", thread="pump")
 """
 SETTLED = """
 for event in session.events():
-    if event.kind == "settled": print(event.data["citation"], event.data["by"])
+    if event.kind == "settled": print(*event.data.values())
 """
 
 
@@ -43,11 +43,11 @@ def test_a_report_leads_to_the_passages_behind_it(lab):
     approve_button(panel).click()
 
     chip = chips(panel).first
-    expect(chip).to_have_attribute("aria-label", "Source 1: quoted, word for word")
+    expect(chip).to_have_attribute("aria-label", "Source S1: quoted, word for word")
     expect(panel.locator(".dn-checks summary")).to_contain_text("quoted")
     chip.focus()
     chip.press("Enter")
-    card = panel.get_by_role("dialog", name="Source 1: quoted")
+    card = panel.get_by_role("dialog", name="Source S1: quoted")
     expect(card.locator("mark")).to_contain_text("The pump cost")
     expect(chip).to_have_attribute("aria-expanded", "true")
     lab.page.keyboard.press("Escape")
@@ -55,11 +55,19 @@ def test_a_report_leads_to_the_passages_behind_it(lab):
     expect(chip).to_be_focused()
 
     chip.click()
-    card.get_by_role("button", name="I have checked it").click()
-    expect(card).to_contain_text(re.compile(r"You have checked this, \d\d:\d\d"))
+    card.get_by_role("textbox", name="Note").fill("p. 3 too")
+    lab.page.keyboard.press("Enter")
+    expect(card).to_contain_text(re.compile(r"You have checked this, \d\d:\d\d: p. 3 too"))
     expect(chip).to_have_attribute("aria-label", re.compile("checked by you$"))
+    expect(card.get_by_role("button", name="Take it back")).to_be_focused()
+    lab.page.keyboard.press("Enter")
+    expect(card.get_by_role("button", name="I have checked it")).to_be_focused()
+    expect(card.get_by_role("textbox", name="Note")).to_have_value("p. 3 too")
+    expect(chip).not_to_have_attribute("aria-label", re.compile("checked by you$"))
     lab.run_cell(2)
-    expect(lab.outputs(2)).to_have_text("C1 person")
+    expect(lab.outputs(2)).to_have_text(
+        re.compile(r"C1 person p. 3 too True\s+C1 person p. 3 too False")
+    )
 
     card.get_by_role("button", name="Open in Sources").click()
     sources = panel.get_by_role("tabpanel", name=re.compile("^Sources"))
@@ -69,7 +77,54 @@ def test_a_report_leads_to_the_passages_behind_it(lab):
     sources.get_by_role("option").first.press("ArrowDown")
     expect(sources.get_by_role("option").nth(1)).to_have_attribute("aria-selected", "true")
     expect(sources.get_by_role("option").nth(1)).to_be_focused()
-    expect(sources.get_by_role("region", name="Source 2")).to_contain_text("The pump cost")
+    expect(sources.get_by_role("region", name="Source S2")).to_contain_text("The pump cost")
+
+    panel.get_by_role("tab", name="Chat").click()
+    for form, begins in (("Word", b"PK"), ("Markdown", b"# What did the pump cost?")):
+        panel.get_by_role("button", name="More", exact=True).click()
+        report = panel.get_by_role("group", name="Report")
+        expect(report).to_contain_text("Report: What did the pump cost?")
+        with lab.page.expect_download() as download:
+            report.get_by_role("menuitem", name=f"Download report as {form}").click()
+        assert download.value.suggested_filename.startswith("pump-report.")
+        assert download.value.path().read_bytes().startswith(begins)
+    assert lab.errors == []
+
+
+EMBEDDING = """
+import pathlib, threading, deepnb
+from langchain_core.embeddings import Embeddings
+
+gate = threading.Event()
+
+class Slow(Embeddings):
+    def embed_documents(self, texts):
+        gate.wait(60)
+        return [[1.0, 0.0]] * len(texts)
+    def embed_query(self, text):
+        return [1.0, 0.0]
+
+pathlib.Path("papers").mkdir()
+pathlib.Path("papers/minutes.md").write_text("The pump cost 15 pounds in the year 1858.")
+knowledge = deepnb.Knowledge("papers", embeddings=Slow())
+session = deepnb.Session("research", workspace="papers", knowledge=knowledge)
+"""
+
+
+def test_what_is_done_to_the_documents_is_shown_until_it_is_done(lab):
+    lab.open_notebook([EMBEDDING, "session", "gate.set()"])
+    for index in (0, 1):
+        lab.run_cell(index)
+    panel = lab.panel(1)
+    expect(panel.locator(".dn-reading")).to_contain_text("Embedding passages")
+    bar = panel.get_by_role("progressbar", name="Embedding passages")
+    expect(bar).to_have_attribute("aria-valuemax", "1")
+    say(panel, "What did the pump cost?")  # words are searched meanwhile
+    approve_button(panel).click()
+    expect(chips(panel).first).to_be_visible()
+    expect(bar).to_be_visible()
+    lab.run_cell(2)
+    expect(panel.locator(".dn-reading")).to_have_count(0)
     assert lab.errors == []
 
 

@@ -268,15 +268,6 @@ def test_what_is_no_path_adds_nothing(papers, kb, monkeypatch, nothing):
     assert sorted(kb.refresh().documents["location"]) == ["cars.txt", "lake.md"]
 
 
-def test_a_policy_is_no_document_unless_somebody_says_so(papers):
-    (papers / "POLICY.md").write_text("# Policy\n\nDeny walruses.\n")
-    (papers / "policy.md.txt").write_text("Walruses need another policy.")
-    with Knowledge(papers, embeddings=False) as kb:
-        assert locations(kb.find("walruses")) == ["policy.md.txt"]
-        kb.add("POLICY.md").refresh()
-        assert sorted(locations(kb.find("walruses"))) == ["POLICY.md", "policy.md.txt"]
-
-
 def test_search_waits_for_text_and_not_for_vectors(papers):
     slow = Hashed(pause=0.5)
     for number in range(300):

@@ -1,6 +1,6 @@
 /** The wire: requests that are always answered, and news that are never missed. */
 
-import type { Exported, Listed, News, Previewed, Wire } from "./protocol";
+import type { Download, Exported, Listed, News, Previewed, Wire } from "./protocol";
 
 export type Request = Wire["request"];
 export type RequestType = Request["type"];
@@ -16,6 +16,7 @@ interface Results {
   preview: Previewed;
   threads: Listed;
   export: Exported;
+  export_report: Download;
   transcribe: Exported;
 }
 export type ResultOf<T extends RequestType> = T extends keyof Results ? Results[T] : null;

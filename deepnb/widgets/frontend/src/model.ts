@@ -4,8 +4,8 @@ import type { JsonValue } from "./protocol";
 
 export type RunStatus = "queued" | "running" | "waiting" | "stopped" | "failed" | "done";
 
-/** How a call stands; stopped means that it never came back. */
-export type CallState = "running" | "ok" | "error" | "stopped";
+/** How a call stands; stopped means that it never came back, rejected that somebody did not want it. */
+export type CallState = "running" | "ok" | "error" | "stopped" | "rejected";
 
 /** What every step has: its number, when it began, and the graph's step that a fork would take. */
 interface Base {
@@ -125,7 +125,11 @@ export interface Turn {
   readonly why: string;
   readonly steps: readonly Step[];
   readonly usage: Usage;
+  /** Without those in which it waited for an answer. */
   readonly seconds: number | null;
+  /** Since when it works: from its beginning, or from the last answer that it had waited for. */
+  readonly since: number;
+  readonly ended: number | null;
   /** The graph's step before it was asked, where a fork would begin; null if there was none. */
   readonly fork: number | null;
 }
@@ -238,4 +242,6 @@ export interface Report {
   readonly conflicts: readonly Conflict[];
   readonly removed: number;
   readonly settled: ReadonlyMap<string, Settled>;
+  /** What a person has noted of claims, also of those that they have taken back. */
+  readonly notes: ReadonlyMap<string, string>;
 }

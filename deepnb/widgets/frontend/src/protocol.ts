@@ -25,12 +25,14 @@ export interface Wire {
     | OpenThread
     | NewThread
     | Export
+    | ExportReport
     | Transcribe;
   reply: Reply;
   push: Push;
   previewed: Previewed;
   listed: Listed;
   exported: Exported;
+  download: Download;
 }
 /**
  * A view has come up; answered with `News` from the beginning.
@@ -175,7 +177,9 @@ export interface WireTodo {
   status: "pending" | "in_progress" | "completed";
 }
 /**
- * Says that the person has checked a claim of a run's report themselves.
+ * Says that the person has checked a claim of a run's report themselves, or takes that back.
+ *
+ * An empty note leaves the one that they have made before.
  */
 export interface Settle {
   id: string;
@@ -185,6 +189,7 @@ export interface Settle {
   run: string;
   citation: string;
   note: string;
+  checked: boolean;
 }
 /**
  * Has another model answer from now on.
@@ -233,6 +238,17 @@ export interface Export {
   thread: string;
   type: "export";
   format: "md" | "html";
+}
+/**
+ * Asks for a run's report as a file; answered with `Download`.
+ */
+export interface ExportReport {
+  id: string;
+  view: string;
+  thread: string;
+  type: "export_report";
+  run: string;
+  format: "md" | "html" | "docx" | "ipynb" | "bib";
 }
 /**
  * Asks for what a notebook keeps beside a panel; answered with `Exported`.
@@ -332,6 +348,7 @@ export interface WireEvent {
  * How the session stands, beside its events.
  *
  * `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
+ * `knowledge` is null when nothing is done to the documents that it searches, if there are any.
  */
 export interface Facts {
   version: number;
@@ -346,6 +363,7 @@ export interface Facts {
   can_resume: boolean;
   model: Model | null;
   models: ModelOption[];
+  knowledge: KnowledgeWork | null;
   budget: Limit[];
   starters: Starter[];
   actions: QuickAction[];
@@ -373,6 +391,14 @@ export interface Model {
 export interface ModelOption {
   spec: string;
   rule: string;
+}
+/**
+ * What is being done to the documents that are searched; `total` is 0 if nobody knows.
+ */
+export interface KnowledgeWork {
+  phase: "reading" | "waiting" | "loading" | "embedding";
+  done: number;
+  total: number;
 }
 /**
  * One limit of the session's budget.
@@ -427,4 +453,11 @@ export interface Thread {
 export interface Exported {
   name: string;
   text: string;
+}
+/**
+ * A file to be downloaded; its bytes are in base64, for messages are text.
+ */
+export interface Download {
+  name: string;
+  content: string;
 }

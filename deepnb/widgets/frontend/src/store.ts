@@ -112,9 +112,10 @@ export class Conversation implements Store {
   }
 
   expect(text: string): (failed?: boolean) => void {
+    const now = Date.now() / 1000;
     const turn: Turn = {
-      run: `expected ${++made}`, question: legible(text), time: Date.now() / 1000, status: "sending",
-      why: "", steps: [], usage: NO_USAGE, seconds: null, fork: null,
+      run: `expected ${++made}`, question: legible(text), time: now, status: "sending",
+      why: "", steps: [], usage: NO_USAGE, seconds: null, since: now, ended: null, fork: null,
     };
     this.expected = [...this.expected, turn];
     this.changed();
@@ -160,7 +161,7 @@ export class Conversation implements Store {
     this.arrived(question);
     this.queued = [...this.queued, {
       run: event.run ?? "", question, time: event.time, status: "queued",
-      why: "", steps: [], usage: NO_USAGE, seconds: null, fork: null,
+      why: "", steps: [], usage: NO_USAGE, seconds: null, since: event.time, ended: null, fork: null,
     }];
   }
 

@@ -23,6 +23,7 @@ export const FACTS: Facts = {
   can_resume: false,
   model: null,
   models: [],
+  knowledge: null,
   budget: [],
   starters: [],
   actions: [],

@@ -2,6 +2,7 @@ import { act } from "preact/test-utils";
 import { beforeAll, expect, test, vi } from "vitest";
 
 import { Chat } from "../src/chat/Chat";
+import { spoken } from "../src/chat/spoken";
 import type { Step, Turn } from "../src/model";
 import { NO_USAGE } from "../src/store/draft";
 import { panel, type Shown } from "./app";
@@ -12,7 +13,7 @@ beforeAll(() => {
 
 const base = { seq: 1, time: 1, fork: null };
 const turn = (more: Partial<Turn> = {}): Turn => ({
-  run: "r1", question: "Why?", time: 1, status: "done", why: "", steps: [], usage: NO_USAGE, seconds: 1, fork: null, ...more,
+  run: "r1", question: "Why?", time: 1, status: "done", why: "", steps: [], usage: NO_USAGE, seconds: 1, since: 1, ended: 2, fork: null, ...more,
 });
 const said = (text: string, state: "whole" | "writing" = "whole"): Step => ({ type: "text", ...base, id: "m", text, state });
 
@@ -84,10 +85,14 @@ test("what is queued stands on the input's back, and can be taken back", async (
 test("a starter goes into the input, a quick action is asked", async () => {
   const { root, request, ui } = await chat({
     turns: [],
-    facts: { starters: [{ title: "Trace", text: "Who said it?" }], actions: [{ label: "Sum up", text: "Sum it up." }] },
+    facts: { starters: [{ title: "Trace", text: "Who said it?" }, { title: "Find", text: "Where is it said that " }], actions: [{ label: "Sum up", text: "Sum it up." }] },
   });
   await act(async () => root.querySelector<HTMLElement>(".dn-card")!.click());
   expect(ui.draft).toBe("Who said it?");
+  const begun = root.querySelectorAll<HTMLElement>(".dn-card")[1]!;
+  expect(begun.textContent).toBe("FindWhere is it said that…"); // for the person to complete
+  await act(async () => begun.click());
+  expect(ui.draft).toBe("Where is it said that ");
   await act(async () => button(root, "Sum up")!.click());
   expect(request).toHaveBeenCalledExactlyOnceWith("ask", { text: "Sum it up." });
 });
@@ -194,4 +199,27 @@ test("images are loaded for the message that the reader has allowed it for, and 
   await tell({ facts: { thread: "other" }, turns: [turn({ steps: [said("![c](https://c.test/x.png)")] })] });
   expect(loaded()).toBe(0);
   expect(ui.imagesAllowed.size).toBe(1);
+});
+
+test("what is done to the documents is shown while it goes on", async () => {
+  const { root, tell } = await chat({ turns: [], facts: { knowledge: { phase: "reading", done: 3, total: 12 } } });
+  const shown = () => root.querySelector<HTMLElement>(".dn-reading");
+  expect(shown()!.textContent).toBe("Reading documents3 of 12");
+  expect(shown()!.querySelector("[role=progressbar]")!.getAttribute("aria-valuenow")).toBe("3");
+  await tell({ facts: { knowledge: { phase: "loading", done: 0, total: 0 } } });
+  expect(shown()!.textContent).toBe("Loading the embedding model");
+  await tell({ facts: { knowledge: null } });
+  expect(shown()).toBeNull();
+});
+
+test("what is announced has words, and no signs of Markdown", () => {
+  expect(spoken("**Nothing was found** that answers this. I looked for *council* in `a_b.md`.")).toBe(
+    "Nothing was found that answers this. I looked for council in a_b.md.",
+  );
+  expect(spoken("## In short\n\n- It cost 15 pounds [S1][S2].\n- [Minutes](https://a.test/)\n")).toBe(
+    "In short. It cost 15 pounds (source S1) (source S2). Minutes.",
+  );
+  expect(spoken("| a | b |\n|---|:-:|\n| 1 | 2 |\n\n```py\nx = 1\n```")).toBe("a, b 1, 2 x = 1");
+  expect(spoken("cut** off, and 2 \\* 3")).toBe("cut off, and 2 * 3");
+  expect(spoken("[".repeat(100_000)).length).toBeLessThanOrEqual(600);
 });

@@ -25,16 +25,17 @@ const LONG = "# Title\n\nOne *two* three.\n\n- a\n- b\n  - c\n\n| x | y |\n|---|
 const flat = ({ pages }: { pages: readonly (readonly string[])[] }) => pages.flat();
 
 test("a text is split into the same blocks, however it comes", () => {
-  const whole = flat(new Blocks().whole(LONG));
   const growing = new Blocks();
   const all: string[] = [];
   for (let at = 0; at < LONG.length; at += 3) {
     all.push(LONG.slice(at, at + 3));
     growing.grow({ all, count: all.length });
   }
-  const { tail } = growing.grow({ all, count: all.length });
-  expect([...flat(growing.grow({ all, count: all.length })), tail]).toEqual(whole);
-  expect(whole).toHaveLength(7);
+  const grown = growing.grow({ all, count: all.length });
+  const pieces = [...flat(grown), grown.tail];
+  expect(pieces.map((piece) => piece.trim())).toEqual(LONG.trim().split(/\n\n(?=[A-Z|`$-])/));
+  expect(pieces.join("")).toBe(LONG);
+  expect(flat(new Blocks().whole(LONG))).toEqual([LONG]);
 });
 
 test("finished blocks stay as they are, and a text that is another one begins anew", () => {
@@ -42,8 +43,20 @@ test("finished blocks stay as they are, and a text that is another one begins an
   const all = ["One.\n\nTwo.\n\n", "Thr"];
   blocks.grow({ all, count: 2 });
   all.push("ee");
-  expect(blocks.grow({ all, count: 3 })).toMatchObject({ pages: [["One.", "Two."]], tail: "Three" });
-  expect(flat(blocks.whole("Other.\n\nText."))).toEqual(["Other.", "Text."]);
+  expect(blocks.grow({ all, count: 3 })).toMatchObject({ pages: [["One.\n\nTwo.\n\n"]], tail: "Three" });
+  const whole = blocks.whole("One.\n\nTwo.\n\nThree.");
+  expect(flat(whole)).toEqual(["One.\n\nTwo.\n\n", "Three."]);
+  expect(blocks.whole("One.\n\nTwo.\n\nThree.").pages).toBe(whole.pages);
+  expect(flat(blocks.whole("One.\n\nTwo.\n\nThree. Four."))).toEqual(["One.\n\nTwo.\n\nThree. Four."]);
+  expect(flat(blocks.whole("Other.\n\nText."))).toEqual(["Other.\n\nText."]);
+});
+
+test("a definition that goes leaves what it stood between apart, and a page holds so many blocks", () => {
+  const { pages, links } = new Blocks().whole("- a\n\n[x]: https://x.test\n- b\n");
+  expect(flat({ pages }).map((piece) => piece.trim())).toEqual(["- a", "- b"]);
+  expect(links).toContain("https://x.test");
+  const many = new Blocks().whole("Paragraph.\n\n".repeat(70)).pages;
+  expect(many.map((page) => page.join("").match(/P/g)!.length)).toEqual([32, 32, 6]);
 });
 
 test.each([

@@ -53,7 +53,7 @@ test.each([
     "person",
     ["You approved and always for /** write /a.md"],
   ],
-  [approval(WRITE), { decisions: [{ type: "approve" }] }, "policy", ["A policy approved write /a.md"]],
+  [approval(WRITE), { decisions: [{ type: "approve" }] }, "policy", ["Automatically approved write /a.md"]],
   [
     approval(WRITE),
     { decisions: [{ type: "approve" }] },
@@ -93,7 +93,7 @@ test.each([
     ["You stopped instead of raising the budget"],
   ],
   [PLAN, { approved: true }, "person", ["You approved the plan"]],
-  [PLAN, { approved: true, plan: { steps: [] } }, "policy", ["A policy approved the plan, with edits"]],
+  [PLAN, { approved: true, plan: { steps: [] } }, "policy", ["Automatically approved the plan, with edits"]],
   [PLAN, { approved: false, reason: "No" }, "person", ["You rejected the plan: “No”"]],
   [PLAN, { approved: "…" }, "person", ["You answered the plan"]],
   [

@@ -106,7 +106,7 @@ test("steps are edited, removed and moved by keyboard, and the button counts it"
   await type(find(".dn-pstep input"), "y");
   expect(root.querySelectorAll("option")).toHaveLength(2);
   await press(find(".dn-pstep textarea"), "Escape");
-  expect(find(".dn-pstep b", "Do it well").closest("li")?.textContent).toContain("after 2");
+  expect(find(".dn-pstep b", "Do it well").closest("li")?.textContent).toContain("after step 2");
   await click(find(".dn-btn-solid", "Approve with 3 edits"));
   const c = { ...STEPS[2], title: "Do it well", input: "y", depends_on: ["a"] };
   expect(answer()).toEqual({ approved: true, plan: { steps: [c, STEPS[0]] } });

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { act } from "preact/test-utils";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { RefusedError } from "../src/client";
@@ -347,8 +348,24 @@ test("nothing can be sent while disconnected, and a busy kernel is named", async
   expect(request).not.toHaveBeenCalled();
   connect("busy");
   request.mockImplementation(() => new Promise(() => {}));
+  vi.useFakeTimers();
   await press("Approve");
+  await act(() => void vi.advanceTimersByTime(50));
   expect(root.textContent).toContain("Sent; the kernel takes it when your cell has ended");
+});
+
+test("an answer goes before its card is drawn anew, and a second click finds nothing to send", async () => {
+  const { root, request, press, button } = open(approval([fetch]));
+  request.mockImplementation(() => new Promise(() => {}));
+  vi.useFakeTimers();
+  await press("Approve");
+  expect(request).toHaveBeenCalledOnce();
+  expect(root.textContent).not.toContain("Sending…");
+  await press("Approve");
+  expect(request).toHaveBeenCalledOnce();
+  await act(() => void vi.advanceTimersByTime(50));
+  expect(root.textContent).toContain("Sending…");
+  expect(button("Approve").getAttribute("aria-disabled")).toBe("true");
 });
 
 const choices = {

@@ -105,14 +105,14 @@ test("a mark in a link, an address or a formula stays text, and takes nothing wi
 test("every mark of a report is a chip that says its verdict, in code it is text", () => {
   const { root, chips } = shown();
   expect(chips().map((chip) => chip.getAttribute("aria-label"))).toEqual([
-    "Source 1: quoted, word for word",
-    "Source 2: misattributed, found in source 1",
-    "Source 2: not found, in this or any other source",
-    "Source 1: paraphrase, source matched, support not verified",
+    "Source S1: quoted, word for word",
+    "Source S2: misattributed, found in source S1",
+    "Source S2: not found, in this or any other source",
+    "Source S1: paraphrase, source matched, support not verified",
   ]);
-  expect(chips()[1]!.querySelector("i")?.dataset.n).toBe("1");
-  expect([...root.querySelectorAll("code")].map((code) => code.textContent!.trim())).toEqual(["[S1]", "[S1]"]);
-  expect(root.querySelector(".dn-nb")?.textContent).toBe("weak 1.");
+  expect(chips()[1]!.querySelector("i")?.dataset.n).toBe("S1");
+  expect([...root.querySelectorAll("code, pre")].map((code) => code.textContent!.trim())).toEqual(["[S1]", "[S1]"]);
+  expect(root.querySelector(".dn-nb")?.textContent).toBe("weak S1.");
 });
 
 test("marks stay text without a check, and where the check tells of another source", () => {
@@ -141,15 +141,16 @@ test("the verdict line counts all, and lists claims that have no mark", async ()
   expect(find("[role=dialog]").textContent).not.toContain("Open in Sources");
 });
 
-test("a chip opens the passage with its quote, and a person can settle the claim once", async () => {
-  const { root, find, click, request, chips, store, show } = shown();
+test("a chip opens the passage with its quote, and a person can settle the claim and take it back", async () => {
+  const { root, find, click, type, request, chips, store, show } = shown();
   await click(chips()[0]!);
   const dialog = find("[role=dialog]");
   expect(chips()[0]!.getAttribute("aria-expanded")).toBe("true");
   expect(dialog.querySelector("mark")?.textContent).toBe("The core was weak");
-  expect(dialog.textContent).toContain("1. Minutes, p. 2");
+  expect(dialog.textContent).toContain("S1 Minutes, p. 2");
+  await type(find("[role=dialog] input"), " p. 3 too ");
   await click(find("[role=dialog] button", "I have checked it"));
-  expect(request.mock.calls).toEqual([["settle", { run: "r1", citation: "C1", note: "" }]]);
+  expect(request.mock.calls).toEqual([["settle", { run: "r1", citation: "C1", note: "p. 3 too", checked: true }]]);
   const [before, text] = [chips()[0], root.querySelector(".dn-prose p")];
   store.apply(news([event("settled", { citation: "C1", by: "person", note: "p. 3 too" })]));
   await show(<TurnView turn={store.turns[0]!} isLast />);
@@ -158,6 +159,16 @@ test("a chip opens the passage with its quote, and a person can settle the claim
   expect(root.querySelector(".dn-prose p")).toBe(text);
   expect(before!.getAttribute("aria-label")).toContain("checked by you");
   expect(find(".dn-checks summary").textContent).toContain("1 checked by you");
+  const button = find("[role=dialog] button", "Take it back");
+  await click(button);
+  expect(request.mock.calls[1]).toEqual(["settle", { run: "r1", citation: "C1", note: "", checked: false }]);
+  store.apply(news([event("settled", { citation: "C1", by: "person", note: "p. 3 too", checked: false })]));
+  await show(<TurnView turn={store.turns[0]!} isLast />);
+  expect(find("[role=dialog] button", "I have checked it")).toBe(button); // who has pressed it is still there
+  expect((find("[role=dialog] input") as HTMLInputElement).value).toBe(" p. 3 too ");
+  expect(before!.getAttribute("aria-label")).not.toContain("checked by you");
+  expect(before!.hasAttribute("data-settled")).toBe(false);
+  expect(find(".dn-checks summary").textContent).not.toContain("checked by you");
 });
 
 test("what the kernel refuses stands beside the button", async () => {

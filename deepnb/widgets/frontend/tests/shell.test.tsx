@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 
-import type { QuestionStep } from "../src/model";
+import type { QuestionStep, TextStep, Turn } from "../src/model";
 import { quoted } from "../src/shell/python";
 import { Shell } from "../src/shell/Shell";
 import { panel } from "./app";
@@ -153,7 +153,7 @@ test("a file that is downloaded is there until the browser has read it", async (
     request.mockResolvedValue({ name: "main.md", text: "# A" });
     show(<Shell />);
     await click(find("button", "More"));
-    await click(find("[role=menuitem]", "Download Markdown"));
+    await click(find("[role=menuitem]", "Download transcript as Markdown"));
     expect([made, clicked, revoked].map((each) => each.mock.calls.length)).toEqual([1, 1, 0]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(revoked).toHaveBeenCalledExactlyOnceWith("blob:x");
@@ -161,4 +161,36 @@ test("a file that is downloaded is there until the browser has read it", async (
     vi.restoreAllMocks();
     vi.useRealTimers();
   }
+});
+
+test("a report is offered as what it is, in every form, and of the question it answers", async () => {
+  const clicked = vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => {});
+  const made = vi.spyOn(URL, "createObjectURL").mockReturnValue("blob:x");
+  try {
+    const step = { type: "text", report: { citations: [] } } as unknown as TextStep;
+    const turn = (run: string, steps: TextStep[]) => ({ run, question: `Why ${run}?`, steps, status: "done" }) as unknown as Turn;
+    const { show, find, click, request, root } = panel({ turns: [turn("r1", [step]), turn("r2", [])] });
+    request.mockResolvedValue({ name: "main-report.docx", content: btoa("PK") });
+    show(<Shell />);
+    await click(find("button", "More"));
+    const group = find("[role=group]", "Report");
+    expect(group.querySelector("p")!.textContent).toBe("Report: Why r1?");
+    expect([...group.querySelectorAll("[role=menuitem]")].map((item) => item.textContent)).toEqual(
+      ["Markdown", "HTML", "Word", "notebook", "BibTeX"].map((form) => `Download report as ${form}`),
+    );
+    await click(find("[role=menuitem]", "Download report as Word"));
+    expect(request).toHaveBeenCalledExactlyOnceWith("export_report", { run: "r1", format: "docx" });
+    expect(await (made.mock.calls[0]![0] as Blob).text()).toBe("PK");
+    expect(clicked).toHaveBeenCalledOnce();
+    expect(root.querySelector(".dn-menu")).toBeNull();
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
+
+test("without a report none is offered", async () => {
+  const { show, find, click, root } = panel();
+  show(<Shell />);
+  await click(find("button", "More"));
+  expect(root.querySelector(".dn-menu")!.textContent).not.toContain("eport");
 });

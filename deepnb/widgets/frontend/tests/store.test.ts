@@ -109,6 +109,9 @@ test("a question waits, is open, and is closed by its answer", () => {
   store.apply(news([event("interrupt_closed", { id: "q", answer: { a: 1 }, by: "person" })]));
   expect(store.open).toHaveLength(0);
   expect(only(store).steps).toMatchObject([{ by: "person", answer: { a: 1 } }]);
+  expect(only(store).since).toBeGreaterThan(only(store).time); // it works on from the answer
+  store.apply(news([ended()]));
+  expect(only(store).ended).toBeGreaterThan(only(store).since);
 });
 
 test("an open question ends with its run", () => {
@@ -237,4 +240,14 @@ test("an event that cannot be read costs itself, and none that come after it", (
   expect(only(store).steps.at(-1)).toMatchObject({ text: "Still here" });
   expect(log).toHaveBeenCalledOnce();
   log.mockRestore();
+});
+
+test("a call that a person has rejected has not failed, and no tool can say so by itself", () => {
+  const text = "User rejected the tool call for `ls` with reason: no";
+  const call = () => [event("tool_call", { id: "c", args: {} }, { name: "ls" }), event("tool_result", { id: "c", status: "error", text }, { name: "ls" })];
+  const asked = () => event("interrupt_opened", { id: "q", request: { action_requests: [{ name: "ls" }] } });
+  const answered = () => event("interrupt_closed", { id: "q", answer: { decisions: [{ type: "reject" }] }, by: "person" });
+  expect(only(told(started(), asked(), answered(), ...call())).steps).toMatchObject([{}, { type: "tool", state: "rejected", seconds: null }]);
+  restart();
+  expect(only(told(started(), ...call())).steps).toMatchObject([{ type: "tool", state: "error" }]);
 });

@@ -26,7 +26,7 @@ const row = (seq: number, change: Partial<TraceRow> = {}): TraceRow => ({
   live: false,
   ...change,
 });
-const TURN = { run: "r1", time: 100, seconds: 20, status: "done" } as Turn;
+const TURN = { run: "r1", time: 100, seconds: 12, ended: 120, status: "done" } as Turn;
 const ROWS = [
   row(1, { kind: "model", line: "Thinker", tokensIn: 1900, tokensOut: 4, cost: 0.002, detail: "Minutes first." }),
   row(2, { fork: 5, line: "<img src=x onerror=alert(1)>" }),

@@ -8,6 +8,7 @@ import { legible } from "../parts/legible";
 import { useTask } from "../parts/useTask";
 import type { Store } from "../store";
 import { enterSends } from "./keys";
+import { DocumentWork } from "./DocumentWork";
 import { ModelPill } from "./ModelPill";
 import { PlanPeek, Queue } from "./Queue";
 import { useAsk } from "./useAsk";
@@ -47,6 +48,7 @@ export function Composer() {
   return (
     <div class="dn-foot" ref={foot}>
       {isEmpty && <OfflineNote onChoose={() => foot.current?.querySelector<HTMLElement>(".dn-pill")?.click()} />}
+      <DocumentWork />
       <PlanPeek />
       <Queue />
       <div class="dn-composer">

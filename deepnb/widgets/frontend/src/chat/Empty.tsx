@@ -4,7 +4,7 @@ import { useApp, useStore } from "../app";
 import { Icon, type IconName } from "../parts/Icon";
 import { legible } from "../parts/legible";
 
-const ICONS: IconName[] = ["search", "scale", "clock", "table"];
+const ICONS: IconName[] = ["folder", "search", "scale", "list"];
 
 export function Empty() {
   const { ui } = useApp();
@@ -25,7 +25,7 @@ export function Empty() {
                 <button type="button" class="dn-card" key={index} onClick={() => ui.set({ draft: text, focus: ui.focus + 1 })}>
                   <Icon name={ICONS[index % ICONS.length]!} />
                   <b>{legible(title)}</b>
-                  <span>{legible(text)}</span>
+                  <span>{legible(text).replace(/\s+$/, "…")}</span>
                 </button>
               ))}
             </div>

@@ -1,10 +1,11 @@
 /** The turns. Only the last of them are drawn until somebody scrolls up. */
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { useApp, useStore } from "../app";
 import type { Turn } from "../model";
 import { Icon } from "../parts/Icon";
+import { memo } from "../parts/memo";
 import { useDrawn } from "../parts/useDrawn";
 import { useAnnouncements } from "./announce";
 import { TurnView } from "./TurnView";
@@ -15,7 +16,7 @@ const NEAR = 40; // pixels from an end that count as being there
 
 export function Log() {
   const turns = useStore((store) => store.turns);
-  const shown = turns.filter((turn, index) => isInLog(turn, turns, index));
+  const shown = useMemo(() => turns.filter((turn, index) => isInLog(turn, turns, index)), [turns]);
   const log = useRef<HTMLDivElement>(null);
   const { atEnd, isBehind, onScroll, jump } = useStickiness(log);
   const number = Math.ceil(shown.length / CHAPTER);
@@ -66,7 +67,7 @@ function useBeginning(log: { current: HTMLDivElement | null }, number: number, a
 }
 
 /** A few turns: those that are far from being seen cost the browser next to nothing together. */
-function Chapter({ turns, number }: { turns: readonly Turn[]; number: number }) {
+const Chapter = memo(function Chapter({ turns, number }: { turns: readonly Turn[]; number: number }) {
   return (
     <div class="dn-chapter" data-far={useDrawn()}>
       {turns.slice(number * CHAPTER, (number + 1) * CHAPTER).map((turn) => (
@@ -74,7 +75,7 @@ function Chapter({ turns, number }: { turns: readonly Turn[]; number: number }) 
       ))}
     </div>
   );
-}
+});
 
 /** What waits for its turn stands on the input's back, also while it is being sent. */
 function isInLog(turn: Turn, turns: readonly Turn[], index: number): boolean {

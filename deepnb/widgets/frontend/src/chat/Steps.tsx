@@ -107,7 +107,7 @@ function Thought({ step }: { step: ThoughtStep }) {
 function Tool({ step }: { step: ToolStep }) {
   const { icon, verb, object, mono } = toolLine(step);
   const live = step.state === "running";
-  const outcome = { running: "", ok: "", error: "failed", stopped: "no result" }[step.state];
+  const outcome = { running: "", ok: "", error: "failed", stopped: "no result", rejected: "rejected" }[step.state];
   return (
     <Row
       icon={icon}
@@ -165,7 +165,7 @@ function Subagent({ step }: { step: SubagentStep }) {
   const live = step.state === "running";
   const [open] = useState(live); // it stays as it is when it ends: nothing moves by itself
   const count = step.steps.filter(({ type }) => type === "tool" || type === "subagent").length;
-  const outcome = { running: "", ok: "", error: "failed", stopped: "stopped" }[step.state];
+  const outcome = { running: "", ok: "", error: "failed", stopped: "stopped", rejected: "rejected" }[step.state];
   const said = step.steps.findLast(({ type }) => type === "text");
   const isNews = step.result !== "" && !(said?.type === "text" && legible(said.text).startsWith(step.result.slice(0, 200)));
   return (

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { useApp } from "../app";
 import type { Turn } from "../model";
-import { oneLine } from "../parts/legible";
+import { spoken } from "./spoken";
 import { toolLine } from "./wording";
 
 const PAUSE = 1500; // milliseconds in which more may come
@@ -22,7 +22,7 @@ export function useAnnouncements(): void {
       if (turn.run !== before?.run) said = 0;
       const text = lastText(turn);
       const sentences = turn.status === "running" ? (/^[^]*[.!?:](?=\s)/.exec(text.slice(said))?.[0] ?? "") : text.slice(said);
-      const heard = [stepsSince(before, turn), oneLine(sentences, 600), ending(before, turn)].filter(Boolean).join(" ");
+      const heard = [stepsSince(before, turn), spoken(sentences), ending(before, turn)].filter(Boolean).join(" ");
       said += sentences.length;
       before = turn;
       if (heard) ui.set({ announcement: heard });
@@ -48,7 +48,7 @@ function stepsSince(before: Turn | undefined, turn: Turn): string {
   const lines = turn.steps.flatMap((step) => {
     if (step.seq <= known || step.type !== "tool") return [];
     const { verb, object } = toolLine(step);
-    return [`${verb} ${object}${step.state === "error" ? ", failed" : ""}.`];
+    return [`${verb} ${object}${{ error: ", failed", rejected: ", rejected" }[step.state as string] ?? ""}.`];
   });
   return lines.slice(-3).join(" ");
 }

@@ -32,23 +32,23 @@ export function Markdown({ step, marks, makeChip }: MarkdownProps) {
   };
   return (
     <div class="dn-prose" data-writing={step.state === "writing" || undefined} onClick={load}>
-      {pages.map((blocks, index) => <Page key={index} {...{ blocks, links, images, makeChip }} />)}
+      {pages.map((pieces, index) => <Page key={index} {...{ pieces, links, images, makeChip }} />)}
       {tail && <Block key="tail" source={steady(tail) + links} images={images} whole={false} />}
     </div>
   );
 }
 
 interface PageProps {
-  blocks: readonly string[];
+  pieces: readonly string[];
   links: string;
   images: boolean;
   makeChip: MakeChip | undefined;
 }
 
-const Page = memo(function Page({ blocks, links, images, makeChip }: PageProps) {
+const Page = memo(function Page({ pieces, links, images, makeChip }: PageProps) {
   return (
     <div class="dn-page" data-far={useDrawn()}>
-      {blocks.map((source, index) => <Block key={index} source={source + links} {...{ images, makeChip }} whole />)}
+      {pieces.map((source, index) => <Block key={index} source={source + links} {...{ images, makeChip }} whole />)}
     </div>
   );
 });
@@ -60,12 +60,13 @@ interface BlockProps {
   makeChip?: MakeChip | undefined;
 }
 
+/** One block or a few that were finished together. */
 const Block = memo(function Block({ source, images, whole, makeChip }: BlockProps) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     element.current!.replaceChildren(render(source, { images, whole, makeChip }));
   }, [source, images, whole, makeChip]);
-  return <div ref={element} class="dn-block" dir="auto" />;
+  return <div ref={element} class="dn-block" />;
 });
 
 /** Milliseconds between two drawings: nobody reads faster. */

@@ -10,7 +10,10 @@ import type { Pieces } from "../model";
 import { blocksOf } from "./parser";
 
 export interface Split {
-  /** Markdown of the finished blocks, by the page: those that are full stay the same. */
+  /**
+   * Markdown of what is finished, by the page: those that are full stay the same. Blocks that were
+   * finished at once are one piece of it, for each piece costs as much to draw as a block or two.
+   */
   readonly pages: readonly (readonly string[])[];
   /** Markdown of the block that is being written. */
   readonly tail: string;
@@ -18,11 +21,13 @@ export interface Split {
   readonly links: string;
 }
 
-const PAGE = 32;
+const PAGE = 32; // blocks
 
 export class Blocks {
   private pages: (readonly string[])[] = [];
+  private filled = 0; // blocks of the last page
   private links = "";
+  private finished = ""; // as it was written, up to the tail
   private tail = "";
   private source: readonly string[] | null = null; // what the text is made of, as far as `taken`
   private taken = 0;
@@ -37,32 +42,51 @@ export class Blocks {
     return { pages: this.pages, tail: this.tail, links: this.links };
   }
 
-  /** Takes a text that is complete. */
+  /** Takes a text that is complete; what was finished of it as it grew stays as it is. */
   whole(text: string): Split {
-    this.reset(null);
-    this.finish(blocksOf(text));
+    const isKnown = this.source ? text.startsWith(this.finished) : text === this.finished;
+    if (!isKnown) this.reset(null);
+    this.source = null;
+    this.tail = text.slice(this.finished.length);
+    this.finish(blocksOf(this.tail));
     return { pages: this.pages, tail: "", links: this.links };
   }
 
   private finish(blocks: { type: string; raw: string }[]): void {
     let length = 0;
+    let piece = "";
+    let count = 0;
+    const end = () => {
+      if (count) this.add(piece, count);
+      piece = "";
+      count = 0;
+    };
     for (const { type, raw } of blocks) {
       length += raw.length;
-      if (type === "def") this.links += `\n\n${raw}`;
-      else if (type !== "space") this.add(raw);
+      if (type === "def") {
+        this.links += `\n\n${raw}`;
+        end(); // what was before it and what comes next would be one list, for example
+        continue;
+      }
+      piece += raw;
+      if (type !== "space") count++;
+      if (count === PAGE) end();
     }
+    end();
+    this.finished += this.tail.slice(0, length);
     this.tail = this.tail.slice(length);
   }
 
-  private add(block: string): void {
+  private add(piece: string, count: number): void {
     const last = this.pages.at(-1);
-    if (last && last.length < PAGE) this.pages = this.pages.with(-1, [...last, block]);
-    else this.pages = [...this.pages, [block]];
+    const fits = last && this.filled < PAGE;
+    this.pages = fits ? this.pages.with(-1, [...last, piece]) : [...this.pages, [piece]];
+    this.filled = fits ? this.filled + count : count;
   }
 
   private reset(source: readonly string[] | null): void {
     this.pages = [];
-    this.links = this.tail = "";
+    this.links = this.finished = this.tail = "";
     this.source = source;
     this.taken = 0;
   }

@@ -14,7 +14,7 @@ const TEXT = "p br strong em del b i u s mark sub sup kbd code pre blockquote ul
 const MATH = "math mrow mi mn mo mtext mspace ms msup msub msubsup mfrac msqrt mroot mstyle mtable mtr mtd mover munder munderover mpadded mphantom menclose merror";
 const ATTRIBUTES = "href src alt align start display mathvariant stretchy fence separator lspace rspace minsize maxsize symmetric largeop movablelimits accent accentunder linethickness width height depth data-rows columnalign rowspacing columnspacing columnlines rowlines notation scriptlevel displaystyle form";
 
-const WALL: Config & { RETURN_DOM_FRAGMENT: true } = {
+const WALL: Config = {
   ALLOWED_TAGS: [...TEXT.split(" "), ...MATH.split(" ")],
   ALLOWED_ATTR: ATTRIBUTES.split(" "),
   ALLOW_DATA_ATTR: false,
@@ -26,6 +26,7 @@ const WALL: Config & { RETURN_DOM_FRAGMENT: true } = {
 
 /** An instance of its own: another widget of the page may add hooks to the one they share. */
 const purify = DOMPurify(window);
+purify.setConfig(WALL); // once: it takes longer to read than most texts to check
 
 export interface Rendering {
   /** Whether the reader wants to see what is loaded from elsewhere. */
@@ -37,11 +38,13 @@ export interface Rendering {
 }
 
 export function render(markdown: string, rendering: Rendering): DocumentFragment {
-  return nodes(legible(markdown), rendering, false);
+  const made = nodes(legible(markdown), rendering, false);
+  for (const block of made.children) (block as HTMLElement).dir = "auto"; // each may be in another script
+  return made;
 }
 
 function nodes(text: string, rendering: Rendering, allRows: boolean): DocumentFragment {
-  const made = purify.sanitize(html(text, allRows), WALL);
+  const made = purify.sanitize(html(text, allRows)) as unknown as DocumentFragment; // as the wall says
   made.querySelectorAll("[href]:not(a)").forEach((formula) => formula.removeAttribute("href")); // a link to some browsers
   made.querySelectorAll("a").forEach(finishLink);
   made.querySelectorAll("img").forEach((image) => finishImage(image, rendering.images));

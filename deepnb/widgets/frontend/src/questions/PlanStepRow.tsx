@@ -114,7 +114,7 @@ function Said({ step, kept, isRemoved }: { step: PlanStep; kept: readonly PlanSt
       <div class="dn-pstep-sub">
         {step.tool && <span class="dn-tag dn-cut">{legible(step.tool.replace(/_/g, " "))}</span>}
         {step.input && <span class="dn-mono dn-pstep-input">{legible(step.input)}</span>}
-        <span class="dn-faint">{numbers.length ? `after ${numbers.join(", ")}` : "starts at once"}</span>
+        <span class="dn-faint">{numbers.length ? `after ${numbers.length > 1 ? "steps" : "step"} ${numbers.join(", ")}` : "starts at once"}</span>
       </div>
     </>
   );
@@ -175,7 +175,7 @@ function Fields({ step, kept, tools, number, onChange, onDone }: PlanStepRowProp
       </div>
       {options.length > 0 && (
         <div class="dn-pstep-sub" role="group" aria-label={`What step ${number} waits for`}>
-          <span class="dn-faint">after</span>
+          <span class="dn-faint">Begins after</span>
           {options.map((other) => {
             const at = kept.findIndex((each) => each.id === other.id) + 1;
             return (
@@ -183,10 +183,10 @@ function Fields({ step, kept, tools, number, onChange, onDone }: PlanStepRowProp
                 type="button"
                 class="dn-chip dn-pstep-after"
                 aria-pressed={step.depends_on.includes(other.id)}
-                aria-label={`Step ${at}`}
+                title={legible(other.title)}
                 onClick={() => toggle(other.id)}
               >
-                {at}
+                Step {at}
               </button>
             );
           })}

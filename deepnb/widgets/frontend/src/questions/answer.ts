@@ -8,6 +8,9 @@ import type { QuestionStep } from "../model";
 import type { JsonValue } from "../protocol";
 import { usePlace } from "./drafts";
 
+/** Milliseconds until a card says that it sends: to draw it first would keep the answer waiting. */
+const LULL = 50;
+
 /** How an answer of this view stands. `refused` says why the kernel has not taken it, if it has not. */
 class Answering {
   state: "open" | "sending" | "sent" = "open";
@@ -24,19 +27,22 @@ class Answering {
   /** Sends, unless an answer is under way already: a second click finds nothing to do. */
   async send(client: Client, question: string, answer: JsonValue): Promise<void> {
     if (this.state !== "open") return;
-    this.set("sending", "");
+    this.state = "sending";
+    this.refused = "";
+    const timer = setTimeout(() => this.tell(), LULL);
     try {
       await client.request("respond", { question, answer });
-      this.set("sent", "");
+      this.state = "sent";
     } catch (error) {
       this.unknown = error instanceof RefusedError && error.kind === "ConnectionLost";
-      this.set("open", (error as Error).message);
+      this.state = "open";
+      this.refused = (error as Error).message;
     }
+    clearTimeout(timer);
+    this.tell();
   }
 
-  private set(state: Answering["state"], refused: string): void {
-    this.state = state;
-    this.refused = refused;
+  private tell(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -50,7 +50,7 @@ const PLAIN: Verdict = {
 const HIDDEN = "…"; // what the log has in place of an answer that may hold a secret
 
 export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
-  const who = step.by === "policy" ? "A policy" : "You";
+  const who = step.by === "policy" ? "Automatically" : "You";
   if (step.by === "stop")
     return [{ ...PLAIN, ...topicOf(asked), tone: "none", lead: "Not answered, the run was stopped:" }];
   const answer = objectOf(step.answer);
@@ -127,7 +127,7 @@ function decided(action: Action, decision: JsonObject, by: QuestionStep["by"]): 
   };
   const what = did[decision.type as keyof typeof did] ?? "answered";
   const lead =
-    by === "grant" ? "Approved, as you said for good:" : `${by === "policy" ? "A policy" : "You"} ${what}`;
+    by === "grant" ? "Approved, as you said for good:" : `${by === "policy" ? "Automatically" : "You"} ${what}`;
   const always = typeof decision.always === "string" ? ` and always for ${decision.always}` : "";
   return {
     ...PLAIN,

@@ -1,23 +1,27 @@
 /** What is known of a claim: the verdict in words, the passage, and what a person can do about it. */
 
+import { useRef, useState } from "preact/hooks";
+
 import { useApp, useConnection, useStore } from "../app";
-import type { Citation, Settled, Source } from "../model";
+import { enterSends } from "../chat/keys";
+import type { Citation, Source } from "../model";
 import { CopyButton } from "../parts/CopyButton";
 import { timeOfDay } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { useTask } from "../parts/useTask";
+import type { Claim } from "./Claims";
 import { KindIcon } from "./KindIcon";
 import { openSource } from "./openSource";
 import { Excerpt } from "./Passage";
-import { numberOf, VERDICTS } from "./verdicts";
+import { VERDICTS } from "./verdicts";
 
-interface CiteCardProps {
-  citation: Citation;
-  settled: Settled | undefined;
+const LONGEST_NOTE = 2_000; // characters, as the kernel has it
+
+interface CiteCardProps extends Claim {
   onClose: () => void;
 }
 
-export function CiteCard({ citation, settled, onClose }: CiteCardProps) {
+export function CiteCard({ citation, settled, note, onClose }: CiteCardProps) {
   const sources = useStore((store) => store.sources);
   const cited = sources.get(citation.source);
   const holder = citation.at ? sources.get(citation.at.source) : cited;
@@ -37,14 +41,15 @@ export function CiteCard({ citation, settled, onClose }: CiteCardProps) {
         {citation.at && holder && <Excerpt source={holder} at={citation.at} />}
         {holder && <Origin source={holder} place={citation.place} />}
       </div>
-      <Foot {...{ citation, settled, holder, onClose }} />
+      <Settling {...{ citation, settled, note }} />
+      <Foot {...{ citation, holder, onClose }} />
     </>
   );
 }
 
 function why({ verdict, foundIn, source }: Citation): string {
   if (verdict !== "misattributed" || !foundIn) return VERDICTS[verdict].why;
-  return `source ${numberOf(foundIn)} has it, and not ${numberOf(source)}`;
+  return `source ${foundIn} has it, and not ${source}`;
 }
 
 /** What the report says, where the passage does not say the same. */
@@ -64,24 +69,53 @@ function Origin({ source, place }: { source: Source; place: string }) {
     <div class="dn-row dn-small dn-muted">
       <KindIcon source={source} />
       <span class="dn-cut" title={source.location}>
-        {numberOf(source.id)}. <b><bdi>{source.title}</bdi></b>{place && `, ${place}`}
+        {source.id} <b><bdi>{source.title}</bdi></b>{place && `, ${place}`}
       </span>
+    </div>
+  );
+}
+
+/** That the person has checked the claim, and a way to say so or to take it back: always the same button. */
+function Settling({ citation, settled, note }: Claim) {
+  const { client } = useApp();
+  const task = useTask();
+  const off = useConnection() === "lost";
+  const [typed, setTyped] = useState(note);
+  const button = useRef<HTMLButtonElement>(null);
+  const send = () => {
+    const said = settled ? "" : typed.trim();
+    void task.run(() => client.request("settle", { run: citation.run, citation: citation.id, note: said, checked: !settled }));
+  };
+  const sendFromInput = () => {
+    button.current!.focus(); // the input goes, and the button stays
+    send();
+  };
+  return (
+    <div class="dn-settling">
+      {settled ? (
+        <span class="dn-small dn-settled" role="status">
+          <Icon name="check" small /><span>You have checked this, {timeOfDay(settled.time)}{settled.note && `: ${settled.note}`}</span>
+        </span>
+      ) : (
+        <input class="dn-input" aria-label="Note, optional" placeholder="Note, if you like" maxLength={LONGEST_NOTE} value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)} onKeyDown={(event) => off || enterSends(event, sendFromInput)} />
+      )}
+      <button ref={button} type="button" class="dn-btn dn-btn-sm" aria-busy={task.busy} aria-disabled={task.busy} disabled={off} onClick={send}>
+        <Icon name={settled ? "retry" : "check"} small />{settled ? "Take it back" : "I have checked it"}
+      </button>
+      {task.error && <p class="dn-small dn-bad" role="alert">{task.error}</p>}
     </div>
   );
 }
 
 interface FootProps {
   citation: Citation;
-  settled: Settled | undefined;
   holder: Source | undefined;
   onClose: () => void;
 }
 
-function Foot({ citation, settled, holder, onClose }: FootProps) {
-  const { client, ui } = useApp();
-  const task = useTask();
-  const off = useConnection() === "lost";
-  const settle = () => client.request("settle", { run: citation.run, citation: citation.id, note: "" });
+function Foot({ citation, holder, onClose }: FootProps) {
+  const { ui } = useApp();
   return (
     <div class="dn-pop-foot">
       {holder && (
@@ -96,23 +130,7 @@ function Foot({ citation, settled, holder, onClose }: FootProps) {
           <Icon name="book" small />Open in Sources
         </button>
       )}
-      {settled ? (
-        <span class="dn-small dn-settled" role="status">
-          <Icon name="check" small />You have checked this, {timeOfDay(settled.time)}{settled.note && `: ${settled.note}`}
-        </span>
-      ) : (
-        <button
-          type="button"
-          class="dn-btn dn-btn-sm dn-btn-bare"
-          aria-busy={task.busy}
-          disabled={task.busy || off}
-          onClick={() => task.run(settle)}
-        >
-          <Icon name="check" small />I have checked it
-        </button>
-      )}
       <CopyButton class="dn-btn dn-btn-sm dn-btn-bare" text={() => withCitation(citation, holder)}>Copy with citation</CopyButton>
-      {task.error && <p class="dn-small dn-bad" role="alert">{task.error}</p>}
     </div>
   );
 }

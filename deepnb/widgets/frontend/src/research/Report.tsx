@@ -11,9 +11,9 @@ import { Icon } from "../parts/Icon";
 import { Opened } from "../parts/Popover";
 import { chipMaker, tickChips } from "./chips";
 import { CiteCard } from "./CiteCard";
-import { Claims } from "./Claims";
+import { claimOf, Claims } from "./Claims";
 import { openSource } from "./openSource";
-import { numberOf, ORDER, tally, VERDICTS } from "./verdicts";
+import { ORDER, tally, VERDICTS } from "./verdicts";
 
 export function Report({ step, report }: { step: TextStep; report: Checked }) {
   const element = useRef<HTMLDivElement>(null);
@@ -44,7 +44,7 @@ export function Report({ step, report }: { step: TextStep; report: Checked }) {
       <Conflicts conflicts={report.conflicts} />
       {opened && citation && createPortal(
         <Opened key={citation.id} anchor={opened} title={opened.getAttribute("aria-label")!} kind="dialog" align="start" wide onClose={() => setOpened(null)}>
-          <CiteCard citation={citation} settled={report.settled.get(citation.id)} onClose={close} />
+          <CiteCard {...claimOf(report, citation)} onClose={close} />
         </Opened>,
         element.current!.closest(".dn")!,
       )}
@@ -76,7 +76,7 @@ function Checks({ report }: { report: Checked }) {
         </span>
         <span class="dn-chev"><Icon name="chev" small /></span>
       </summary>
-      {isOpen && <Claims claims={citations.map((citation) => ({ citation, settled: settled.get(citation.id) }))} />}
+      {isOpen && <Claims claims={citations.map((citation) => claimOf(report, citation))} />}
       {isOpen && removed > 0 && (
         <p class="dn-small dn-muted">{counted(removed, "mark")} led to no source, and {removed === 1 ? "was" : "were"} taken out.</p>
       )}
@@ -115,14 +115,13 @@ function Disagreement({ conflict: { about, why, sides } }: { conflict: Conflict 
 function OneSide({ side }: { side: Side }) {
   const { ui } = useApp();
   const source = useStore((store) => store.sources.get(side.at.source));
-  const number = numberOf(side.at.source);
   return (
     <div>
       <p class="dn-quote">“{side.text}”</p>
       <p class="dn-small dn-muted">
         <bdi>{source?.title ?? side.at.source}</bdi>{side.place && `, ${side.place}`}{" "}
-        <button type="button" class="dn-cite" aria-label={`Open source ${number} in Sources`} onClick={() => openSource(ui, side.at)}>
-          <Icon name="book" />{number}
+        <button type="button" class="dn-cite" aria-label={`Open source ${side.at.source} in Sources`} onClick={() => openSource(ui, side.at)}>
+          <Icon name="book" />{side.at.source}
         </button>
       </p>
     </div>

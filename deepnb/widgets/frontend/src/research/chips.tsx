@@ -1,11 +1,11 @@
-/** Chips in a report: number, glyph and line say the verdict, so that it reads without colour. */
+/** Chips in a report: name, glyph and line say the verdict, so that it reads without colour. */
 
 import { render as draw } from "preact";
 
 import type { MakeChip } from "../markdown/marks";
 import type { Citation, Report } from "../model";
 import { Icon } from "../parts/Icon";
-import { nameOf, numberOf, VERDICTS } from "./verdicts";
+import { nameOf, VERDICTS } from "./verdicts";
 
 /** Makes the chips of a report; a mark that the check tells otherwise stays as it was written. */
 export function chipMaker(citations: readonly Citation[], settled: () => Report["settled"]): MakeChip {
@@ -31,8 +31,8 @@ function chip(citation: Citation): HTMLElement {
   draw(
     <>
       <Icon name={VERDICTS[verdict].icon} />
-      <span>{numberOf(source)}</span>
-      {verdict === "misattributed" && foundIn && <i data-n={numberOf(foundIn)} />}
+      <span>{source}</span>
+      {verdict === "misattributed" && foundIn && <i data-n={foundIn} />}
     </>,
     button,
   );
@@ -41,7 +41,6 @@ function chip(citation: Citation): HTMLElement {
 
 /** Has the chips of a report say which of them a person has checked. */
 export function tickChips(element: HTMLElement, { citations, settled }: Report): void {
-  if (!settled.size) return;
   const byMark = new Map(citations.map((citation) => [String(citation.mark), citation]));
   for (const button of element.querySelectorAll<HTMLElement>(".dn-cite")) {
     const citation = byMark.get(button.dataset.mark!);

@@ -27,16 +27,11 @@ export const VERDICTS: Record<Verdict, Look> = {
 
 export const ORDER = Object.keys(VERDICTS) as Verdict[];
 
-/** "S12" as people are shown it: 12. */
-export function numberOf(source: string): string {
-  return source.replace(/^S(?=\d+$)/, "");
-}
-
 /** What a chip is called. */
 export function nameOf({ source, verdict, foundIn }: Citation, isSettled: boolean): string {
   const { title, why } = VERDICTS[verdict];
-  const said = verdict === "misattributed" && foundIn ? `misattributed, found in source ${numberOf(foundIn)}` : `${title.toLowerCase()}, ${why}`;
-  return `Source ${numberOf(source)}: ${said}${isSettled ? "; checked by you" : ""}`;
+  const said = verdict === "misattributed" && foundIn ? `misattributed, found in source ${foundIn}` : `${title.toLowerCase()}, ${why}`;
+  return `${source && `Source ${source}: `}${said}${isSettled ? "; checked by you" : ""}`;
 }
 
 /** How many there are of each verdict. */

@@ -20,7 +20,7 @@ export function Dock({ onChat, narrow = false }: DockProps) {
   const line = useStore(statusLine);
   const open = useStore((store) => store.open.length);
   const status = useStore((store) => store.facts?.status);
-  const since = useStore((store) => currentTurn(store)?.time ?? null);
+  const since = useStore((store) => currentTurn(store)?.since ?? null);
   const running = status === "running";
   return (
     <div class={narrow ? "dn-dock dn-only-narrow" : "dn-dock"}>

@@ -26,9 +26,12 @@ export class Draft {
   private readonly steps = new Outline();
   private readonly reports = new Map<string, Report>(); // by the place of their message
   private readonly open = new Set<string>(); // questions that nobody has answered
+  private readonly rejected = new Set<string>(); // tools of which a call was
   private end: RunStatus | null;
   private why = "";
   private seconds: number | null = null;
+  private since: number;
+  private ended: number | null = null;
   private usage = NO_USAGE;
   private superseded = false;
   private made: Turn | null = null;
@@ -40,6 +43,7 @@ export class Draft {
     private readonly fork: number | null,
   ) {
     this.end = run ? null : "done"; // what is of no run just happened
+    this.since = time;
   }
 
   /** Takes in an event of this run, `queued` and `run_started` apart. */
@@ -95,6 +99,8 @@ export class Draft {
       steps: this.steps.shown(),
       usage: this.usage,
       seconds: this.seconds,
+      since: this.since,
+      ended: this.end && this.ended,
       fork: this.fork,
     };
   }
@@ -218,7 +224,9 @@ export class Draft {
     // How long a subagent took and how it ended, it says itself.
     if (known?.type === "subagent") this.steps.put(key, { ...known, result });
     if (known?.type !== "tool") return;
-    this.steps.put(key, { ...known, state: state(event), result, seconds: number(event, "seconds") });
+    const isRejected = this.rejected.has(known.name) && /^User rejected the tool call for /.test(result);
+    if (isRejected) this.steps.put(key, { ...known, state: "rejected", result });
+    else this.steps.put(key, { ...known, state: state(event), result, seconds: number(event, "seconds") });
   }
 
   /** What was checked is a message, which may be told before its check or after it. */
@@ -237,8 +245,10 @@ export class Draft {
     const id = raw(event, "citation");
     for (const [key, report] of this.reports) {
       if (!report.citations.some((citation) => citation.id === id)) continue;
-      const all = new Map(report.settled).set(id, { time: event.time, note: text(event, "note") });
-      this.reports.set(key, { ...report, settled: all });
+      const [all, note] = [new Map(report.settled), text(event, "note")];
+      if (event.data.checked === false) all.delete(id);
+      else all.set(id, { time: event.time, note });
+      this.reports.set(key, { ...report, settled: all, notes: new Map(report.notes).set(id, note) });
       this.attach(key);
     }
   }
@@ -285,9 +295,10 @@ export class Draft {
   private interruptClosed(event: WireEvent): void {
     const id = raw(event, "id");
     if (!this.steps.get(`ask ${id}`)) this.interruptOpened(event);
-    this.open.delete(id);
+    if (this.open.delete(id) && !this.open.size) this.since = event.time;
     const known = this.steps.get(`ask ${id}`);
     if (known?.type !== "question" || known.by) return;
+    for (const tool of rejectedTools(known.request, event.data.answer)) this.rejected.add(legible(tool));
     this.steps.put(`ask ${id}`, {
       ...known, answer: event.data.answer ?? null, by: decider(raw(event, "by")), closed: event.time,
     });
@@ -303,6 +314,7 @@ export class Draft {
     this.end = status === "done" || status === "failed" ? status : "stopped";
     this.why = text(event, "text");
     this.open.clear();
+    this.ended = event.time;
     const seconds = number(event, "seconds");
     // A run that was resumed has ended more than once.
     if (seconds !== null) this.seconds = (this.seconds ?? 0) + seconds;
@@ -337,6 +349,16 @@ function tool(event: WireEvent, args: Record<string, unknown>): ToolStep {
 function state(event: WireEvent): CallState {
   const status = event.data.status;
   return status === "error" || status === "stopped" ? status : "ok";
+}
+
+/** The tools whose calls an answer rejects. */
+function rejectedTools(request: unknown, answer: unknown): string[] {
+  const [actions, decisions] = [object(request)?.action_requests, object(answer)?.decisions];
+  if (!Array.isArray(actions) || !Array.isArray(decisions)) return [];
+  return actions.flatMap((action, at) => {
+    const name = object(action)?.name;
+    return object(decisions[at])?.type === "reject" && typeof name === "string" ? [name] : [];
+  });
 }
 
 function decider(by: string): "person" | "policy" | "grant" | "stop" {

@@ -33,6 +33,7 @@ export function readReport(event: WireEvent): Report {
     conflicts: objects(event.data.conflicts).map(conflict).filter(({ sides }) => sides.length === 2),
     removed: number(event, "removed") ?? 0,
     settled: new Map(),
+    notes: new Map(),
   };
 }
 

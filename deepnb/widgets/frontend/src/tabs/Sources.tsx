@@ -8,10 +8,10 @@ import { counted, timeOfDay } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { memo } from "../parts/memo";
 import { step } from "../parts/Popover";
-import { Claims, type Claim } from "../research/Claims";
+import { claimOf, Claims, type Claim } from "../research/Claims";
 import { KindIcon } from "../research/KindIcon";
 import { openSource } from "../research/openSource";
-import { numberOf, ORDER, tally, VERDICTS } from "../research/verdicts";
+import { ORDER, tally, VERDICTS } from "../research/verdicts";
 import { ReadPassage, type Spans } from "./ReadPassage";
 
 export function Sources() {
@@ -19,10 +19,10 @@ export function Sources() {
   const reports = useStore((store) => store.reports);
   const wanted = useUi((ui) => ui.source);
   const claims = useMemo(
-    () => reports.flatMap(({ citations, settled }) => citations.map((citation) => ({ citation, settled: settled.get(citation.id) }))),
+    () => reports.flatMap((report) => report.citations.map((citation) => claimOf(report, citation))),
     [reports],
   );
-  const all = useMemo(() => [...sources.values()].sort((one, other) => Number(numberOf(one.id)) - Number(numberOf(other.id))), [sources]);
+  const all = useMemo(() => [...sources.values()].sort((one, other) => numberOf(one) - numberOf(other)), [sources]);
   const source = sources.get(wanted?.source ?? "") ?? all[0];
   if (!source) return <p class="dn-pane-empty">What the agent reads appears here.</p>;
   return (
@@ -33,6 +33,11 @@ export function Sources() {
       </div>
     </div>
   );
+}
+
+/** S10 comes behind S9. */
+function numberOf({ id }: Source): number {
+  return Number(id.slice(1));
 }
 
 interface ListProps {
@@ -64,7 +69,7 @@ function List({ sources, selected, claims }: ListProps) {
           tabIndex={source === selected ? 0 : -1}
           onClick={() => select(source)}
         >
-          <span class="dn-id">{numberOf(source.id)}</span>
+          <span class="dn-id">{source.id}</span>
           <b class="dn-cut"><bdi>{source.title}</bdi></b>
           <KindIcon source={source} />
           <small class="dn-cut">
@@ -120,7 +125,7 @@ const Reading = memo(function Reading({ source, claims, wanted }: ReadingProps) 
     if (from?.closest(".dn-chat")) found?.focus({ preventScroll: true });
   }, [wanted]);
   return (
-    <div ref={pane} class="dn-read" role="region" aria-label={`Source ${numberOf(source.id)}`} tabIndex={0}>
+    <div ref={pane} class="dn-read" role="region" aria-label={`Source ${source.id}`} tabIndex={0}>
       <div class="dn-row dn-wrap">
         <h3><bdi>{source.title}</bdi></h3>
         <Where source={source} />

@@ -13,7 +13,7 @@ export function Usage() {
   const turns = useStore((store) => store.turns);
   const running = turns.find((turn) => turn.status === "running" && turn.seconds === null);
   const now = useNow(running !== undefined);
-  const seconds = turns.reduce((sum, turn) => sum + (turn.seconds ?? 0), running ? now - running.time : 0);
+  const seconds = turns.reduce((sum, turn) => sum + (turn.seconds ?? 0), running ? now - running.since : 0);
   const dollars = budget.find((limit) => limit.unit === "usd");
   const { usage, usageRows: rows } = store;
   return (

@@ -11,8 +11,8 @@ export interface Span {
 export type Spans = ReadonlyMap<string, Span>;
 
 export function spansOf(turns: readonly Turn[], now = Date.now() / 1000): Spans {
-  const end = ({ time, seconds, status }: Turn) =>
-    seconds !== null ? time + seconds : status === "running" || status === "waiting" ? now : time;
+  const end = ({ time, ended, status }: Turn) =>
+    ended ?? (status === "running" || status === "waiting" ? now : time);
   return new Map(turns.map((turn) => [turn.run, { start: turn.time, end: end(turn) }]));
 }
 
