@@ -180,6 +180,14 @@ def test_after_three_corrections_a_plan_is_made_by_rule(research):
     assert (session.plan.status == "ok").all()
 
 
+def test_steps_that_would_do_the_same_are_one(research):
+    after = step("3", given="oxygen", depends_on=["2", "1"])
+    session = research(Scientist(thinker=plan(step("1"), step("2"), after)))
+    ask(session)
+    made = question_of(session).request["plan"]["steps"]
+    assert [(each["id"], each["depends_on"]) for each in made] == [("1", []), ("3", ["1"])]
+
+
 def test_steps_that_wait_for_each_other_are_malformed(research):
     circle = plan(step("1", depends_on=["2"]), step("2", depends_on=["1"]))
     model = Scientist(thinker=[circle, plan()])

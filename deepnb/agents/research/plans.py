@@ -15,8 +15,8 @@ MOST_STEPS = 6
 
 # Short, for a small model that is held to a form writes until the form is full.
 Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=160)]
-Input = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Input = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=240)]
 
 
 class Step(BaseModel):
@@ -52,8 +52,21 @@ def draft_for(tools: Collection[str]) -> type[Draft]:
 
 
 def to_plan(question: str, draft: Draft) -> Plan:
-    """Make it the plan that is audited, shown and carried out."""
-    steps = [PlanStep(**step.model_dump()) for step in draft.steps]  # type: ignore[typeddict-item]  # the same fields
+    """Make it the plan that is audited, shown and carried out.
+
+    Steps that would do the same are one: small models like to repeat themselves.
+    """
+    first: dict[tuple[str, str, tuple[str, ...]], str] = {}
+    same = {
+        step.id: first.setdefault((step.tool, step.input, tuple(step.depends_on)), step.id)
+        for step in draft.steps
+    }
+    steps = []
+    for step in draft.steps:
+        if same[step.id] == step.id:
+            before = list(dict.fromkeys(same[each] for each in step.depends_on))
+            fields = step.model_dump() | {"depends_on": before}
+            steps.append(PlanStep(**fields))  # type: ignore[typeddict-item]  # the same fields
     return {"question": question, "steps": steps}
 
 
