@@ -86,7 +86,7 @@ def _ask(question: str, knowledge: deepnb.Knowledge, folder: Path, number: int) 
             "plan": _FALLBACKS["plan"] not in said,
             "audit": bool(session.state["audit"]["passed"]),
             "report": reported and _FALLBACKS["report"] not in said,
-            "verdicts": dict(session.citations.verdict.value_counts()) if reported else {},
+            "verdicts": Counter(session.citations.verdict) if reported else {},
             "removed": session.report.removed if reported else 0,
             "seconds": round(time.monotonic() - began),
             "answer": run.answer,
