@@ -9,11 +9,11 @@ from deepnb.chunks import place
 from deepnb.knowledge.passages import Overview, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pandas as pd
 
-    from deepnb.knowledge.passages import FoundBy
+    from deepnb.knowledge.passages import FoundBy, Kind
     from deepnb.knowledge.search import Hit
     from deepnb.knowledge.store import Store
 
@@ -47,6 +47,12 @@ def found(store: Store, hits: Sequence[Hit]) -> list[Passage]:
         for hit in hits
         if hit.chunk in known
     ]
+
+
+def chosen(store: Store, among: Callable[[Kind, str], bool]) -> list[int]:
+    """The documents that count."""
+    rows = store.rows("SELECT id, kind, location FROM document")
+    return [row for row, kind, location in rows if among(kind, location)]
 
 
 def passages(store: Store, location: str) -> list[Passage]:

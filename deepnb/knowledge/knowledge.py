@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from deepnb.knowledge.minilm import Matrix
     from deepnb.knowledge.opening import Pathlike
-    from deepnb.knowledge.passages import Note, Overview, Passage
+    from deepnb.knowledge.passages import Kind, Note, Overview, Passage
     from deepnb.knowledge.store import Store
     from deepnb.knowledge.worker import Progress
 
@@ -125,11 +125,26 @@ class Knowledge:
         """
         return catalog.ranked(self._found(query, k, show=True))
 
-    def find(self, query: str, k: int = 8) -> list[Passage]:
-        """Find passages, best first. May be called from any thread; blocks like `search`."""
-        return self._found(query, k)
+    def find(
+        self, query: str, k: int = 8, *, among: Callable[[Kind, str], bool] | None = None
+    ) -> list[Passage]:
+        """Find passages, best first. May be called from any thread; blocks like `search`.
 
-    def _found(self, query: str, k: int, *, show: bool = False) -> list[Passage]:
+        Args:
+            query: What to look for.
+            k: How many passages.
+            among: Tells by its kind and location whether a document counts; left out, all do.
+        """
+        return self._found(query, k, among)
+
+    def _found(
+        self,
+        query: str,
+        k: int,
+        among: Callable[[Kind, str], bool] | None = None,
+        *,
+        show: bool = False,
+    ) -> list[Passage]:
         if not isinstance(query, str):
             raise KnowledgeError(
                 f"{query!r:.80} cannot be searched for. Pass a text: kb.search('oxygen', k=8)."
@@ -140,9 +155,13 @@ class Knowledge:
             )
         self._wait_for_text(show=show)
         query = plain(query)
-        return self._undamaged(
-            lambda: catalog.found(self._store, self._view.find(query, self._vector(query), k))
-        )
+        vector = self._vector(query)
+
+        def read() -> list[Passage]:
+            chosen = catalog.chosen(self._store, among) if among else None
+            return catalog.found(self._store, self._view.find(query, vector, k, chosen))
+
+        return self._undamaged(read)
 
     def _vector(self, query: str) -> Matrix | None:
         if not (self._embedder and self._worker.is_ready_to_embed and self._view.has_vectors):

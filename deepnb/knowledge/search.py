@@ -157,17 +157,31 @@ class View:
             self._vectors.save(self._store.folder, self._epoch, self._last_vector)
             return False
 
-    def find(self, query: str, vector: NDArray[np.float32] | None, count: int) -> list[Hit]:
-        """Rank passages; by words alone if the query has no vector."""
-        return fused(self.rankings(query, vector, max(DEPTH, 4 * count)))[:count]
+    def find(
+        self,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        count: int,
+        among: list[int] | None = None,
+    ) -> list[Hit]:
+        """Rank passages, of these documents or of all; by words alone without a vector."""
+        return fused(self.rankings(query, vector, max(DEPTH, 4 * count), among))[:count]
 
-    def rankings(self, query: str, vector: NDArray[np.float32] | None, depth: int) -> Rankings:
+    def rankings(
+        self,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        depth: int,
+        among: list[int] | None = None,
+    ) -> Rankings:
         """What each way of looking finds, down to a depth."""
         with self._lock:
             self.refresh()
             owners, lengths = self._owners, self._lengths
+            if among is not None:  # the others are as good as gone
+                lengths = np.where(np.isin(owners, among), lengths, 0.0)
             with self._store.snapshot() as cursor:
-                found = self._occurrences(cursor, query)
+                found = self._occurrences(cursor, query, lengths)
             near = [] if vector is None else self._vectors.near(vector, depth).tolist()
         return Rankings(
             _best(words.bm25(found, lengths), depth),
@@ -176,12 +190,14 @@ class View:
             owners,
         )
 
-    def _occurrences(self, cursor: sqlite3.Cursor, query: str) -> list[Occurrences]:
+    def _occurrences(
+        self, cursor: sqlite3.Cursor, query: str, lengths: NDArray[np.float64]
+    ) -> list[Occurrences]:
         segments = len(self._owners) // words.SEGMENT + 1
         found = []
         for chunks, counts in words.occurrences(cursor, words.query_terms(query), segments):
-            known = chunks < len(self._lengths)
-            living = known & (self._lengths[np.where(known, chunks, 0)] > 0)
+            known = chunks < len(lengths)
+            living = known & (lengths[np.where(known, chunks, 0)] > 0)
             if living.any():
                 found.append((chunks[living], counts[living]))
         return found

@@ -89,9 +89,8 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _from_index(self, query: str, top_k: int) -> list[str]:
         assert self._index is not None  # noqa: S101  # who calls this has looked
         # The files may have changed since, by this very agent.
-        found = self._index.refresh().find(query, 4 * max(top_k, 1))
-        files = [each for each in found if _is_inside(each)][:top_k]
-        return [f"{_id('/' + each.location)}{_place(each)}\n{each.text}" for each in files]
+        found = self._index.refresh().find(query, max(top_k, 1), among=_is_inside)
+        return [f"{_id('/' + each.location)}{_place(each)}\n{each.text}" for each in found]
 
     def grep_files(
         self,
@@ -162,9 +161,9 @@ def _id(path: str) -> str:
     return FILES.rstrip("/") + path
 
 
-def _is_inside(passage: Passage) -> bool:
-    """Whether it is of a file in the folder: notes, pages and others may have been added."""
-    return passage.kind == "file" and not PurePath(passage.location).is_absolute()
+def _is_inside(kind: str, location: str) -> bool:
+    """Whether it is a file in the folder: notes, pages and others may have been added."""
+    return kind == "file" and not PurePath(location).is_absolute()
 
 
 def _place(passage: Passage) -> str:

@@ -107,3 +107,12 @@ def test_a_document_speaks_for_its_passages():
     alone, together = Rankings([1, 2], [], [1, 2], owners), Rankings([1, 2], [], [2], owners)
     assert [hit.chunk for hit in fused(alone)] == [1, 2]
     assert [hit.chunk for hit in fused(together)] == [2, 1]
+
+
+def test_a_search_among_some_documents_is_not_crowded_out_by_others(tmp_path):
+    (tmp_path / "loud.md").write_text("\n\n".join(f"# Pump {n}\n\nThe pump." for n in range(300)))
+    (tmp_path / "quiet.md").write_text("Somewhere a pump is mentioned.")
+    with Knowledge(tmp_path, embeddings=False) as kb:
+        found = kb.find("pump", 3, among=lambda kind, location: location != "loud.md")
+        assert [each.location for each in found] == ["quiet.md"]
+        assert kb.find("pump", 3)[0].location == "loud.md"

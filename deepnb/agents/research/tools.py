@@ -169,10 +169,12 @@ def from_langchain(tool: BaseTool, *, leaves: bool = True) -> ResearchTool:
 
 
 async def _search_knowledge(knowledge: Knowledge, given: str, context: Context) -> list[Reading]:
-    found = await asyncio.to_thread(knowledge.find, given, 2 * MOST_PASSAGES)
-    documents = [each for each in found if not is_policy(each.location)]
+    def is_document(_: str, location: str) -> bool:
+        return not is_policy(location)
+
+    found = await asyncio.to_thread(knowledge.find, given, MOST_PASSAGES, among=is_document)
     readings: dict[tuple[str, str], Reading] = {}
-    for each in documents[:MOST_PASSAGES]:
+    for each in found:
         begun = Reading(kind=each.kind, title=each.title, location=each.location, passages=[])
         reading = readings.setdefault((each.kind, each.location), begun)
         reading["passages"].append(Passage(text=each.text, place=each.place))
