@@ -10,6 +10,7 @@ import pytest
 from langchain_core.tools import tool
 
 import deepnb
+from deepnb import Session
 from deepnb.agents.research import executor
 from deepnb.agents.research.state import KEPT_ENTRIES, with_entries
 from deepnb.errors import NobodyToAskError, SessionError
@@ -628,3 +629,16 @@ def test_a_document_that_could_not_be_read_is_named(tmp_path, question):
     with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge, opening(tmp_path) as opened:
         session = opened("research", model="offline", knowledge=knowledge, respond="approve")
         assert "Not read, or not wholly: broken.pdf." in ask(session, question).answer
+
+
+def test_a_report_among_the_documents_is_no_document(tmp_path):
+    (tmp_path / "pump.md").write_text("The pump cost 7,400 euros.\n")
+    question = "What did the pump cost?"
+    with Session("research", workspace=tmp_path, model="offline", respond="approve") as session:
+        session.ask(question).wait()
+        session.export(tmp_path / "report.md")
+    options = {"workspace": tmp_path, "model": "offline", "respond": "approve", "thread": "next"}
+    with Session("research", **options) as session:
+        session.knowledge.refresh()
+        session.ask(question).wait()
+        assert session.sources.location.tolist() == ["pump.md"]

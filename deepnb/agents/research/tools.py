@@ -11,8 +11,10 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deepnb.agents.research.exports import reports
 from deepnb.agents.research.foreign import call_langchain
 from deepnb.agents.research.policy_file import is_policy
 from deepnb.chunks import Block, chunks
@@ -30,7 +32,6 @@ from deepnb.keywords import rank
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from langchain_core.tools import BaseTool
 
@@ -114,7 +115,7 @@ def available(
                 "search_knowledge",
                 "Search the documents. Input: the words to look for. Gives passages.",
                 leaves=False,
-                run=partial(_search_knowledge, knowledge),
+                run=partial(_search_knowledge, knowledge, workspace),
             )
         )
     if workspace is not None or knowledge is not None:
@@ -168,9 +169,14 @@ def from_langchain(tool: BaseTool, *, leaves: bool = True) -> ResearchTool:
     return ResearchTool(tool.name, tool.description, leaves, run)
 
 
-async def _search_knowledge(knowledge: Knowledge, given: str, context: Context) -> list[Reading]:
+async def _search_knowledge(
+    knowledge: Knowledge, workspace: Path | None, given: str, context: Context
+) -> list[Reading]:
+    own = reports(workspace)
+    folder = knowledge.folder or Path()
+
     def is_document(_: str, location: str) -> bool:
-        return not is_policy(location)
+        return not is_policy(location) and (folder / location).resolve() not in own
 
     found = await asyncio.to_thread(knowledge.find, given, MOST_PASSAGES, among=is_document)
     readings: dict[tuple[str, str], Reading] = {}

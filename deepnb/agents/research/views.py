@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from deepnb.agents.research import exports
 from deepnb.agents.research.desk import knowledge_in
 from deepnb.errors import ExportError, SessionError
 
@@ -170,7 +171,9 @@ def export(session: Any, path: Path, overwrite: bool) -> Path | None:  # noqa: F
         if path.suffix.lower() in {".docx", ".bib"}:
             raise ExportError(str(error)) from None
         return None
-    return found.write(path, overwrite=overwrite)
+    written = found.write(path, overwrite=overwrite)
+    exports.remember(session.workspace, written)
+    return written
 
 
 def _last_report(events: Sequence[Event]) -> Checked | None:
