@@ -6,8 +6,9 @@ also write addresses: only one that was really read stays a link, since a made-u
 than none. For the same reason a list of references by the model is left out; the list below a
 report is made from what was read.
 
-What is in code stays as it is. A backtick that neither begins nor ends code gets a backslash, so
-that whoever reads the report afterwards, in whatever pieces, finds the same code in it.
+What is in code stays as it is, unless whole lines of it cite something. A backtick that neither
+begins nor ends code gets a backslash, so that whoever reads the report afterwards, in whatever
+pieces, finds the same code in it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 # Where something has gone, no backtick meets another one or a backslash, and no mark is a link.
 _MEETING = re.compile(r"(?<=[`\\])\0+(?=[`\\])|(?<=\])\0+(?=\()")
 
+_FENCE = re.compile(r"[\s>]*(?:`{3,}|~{3,})[^`\n]*")
+_ID_IN_CODE = re.compile(r"(?i)\[[^\]\n]{0,40}\bS\d{1,6}\b")
+_MOST_WRAPPERS = 8  # one in another
+
 # Blocks only: what is in a line is found here, by where it stands.
 _BLOCKS = MarkdownIt("js-default")
 _BLOCKS.core.ruler.disable("inline")
@@ -77,6 +82,23 @@ def blocks(text: str) -> list[Token]:
     return _BLOCKS.parse(text)
 
 
+def _unwrapped(text: str) -> str:
+    """Make prose of blocks of code that cite: what they claim would be looked up by nobody."""
+    for _ in range(_MOST_WRAPPERS):
+        lines, is_same = text.split("\n"), True
+        for token in blocks(text):
+            is_code = token.type in {"fence", "code_block"} and token.map is not None
+            if is_code and _ID_IN_CODE.search(token.content):
+                first, last = token.map or (0, 0)
+                inside = [line.strip() for line in lines[first:last]]
+                lines[first:last] = ["" if _FENCE.fullmatch(line) else line for line in inside]
+                is_same = False
+        if is_same:
+            break
+        text = "\n".join(lines)
+    return text
+
+
 def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[str, int]:
     """Give a report whose marks are all `[S1]`, and how many led nowhere and were taken out.
 
@@ -85,7 +107,7 @@ def tidy(text: str, ids: Collection[str], locations: Collection[str]) -> tuple[s
         ids: Of the sources.
         locations: Of the sources: addresses that may be links.
     """
-    text = "\n".join(text.replace("\0", "").strip().splitlines())
+    text = _unwrapped("\n".join(text.replace("\0", "").strip().splitlines()))
     lines = _without_references(text).split("\n")
     kept: list[str | None] = [*lines]
     removed = 0

@@ -43,6 +43,7 @@ _MOST_TRIES = 100  # places where a quote could be, and is not: a longer search 
 # What must not be left out: a word that turns the rest round, or what may end a sentence.
 _TURN = re.compile(rf"(?i)\b(?:{NOT}|{LACK}|but|unless|except)\b|[.!?\u2026][^\w\s]*(?:\s|$)")
 _DOTS = r"(?:\u2026|\.\s?\.\s?\.)"
+_MOST_PARTS = 8  # what has more holes than that is no quote, and takes long to look for
 _GAP = re.compile(rf"\[\s*{_DOTS}\s*\]|\(\s*{_DOTS}\s*\)|{_DOTS}")
 _OTHER_CASE = re.compile(r"\[([^\W\d_])\](?=[^\W\d_])")
 _INSERTION = re.compile(rf"\[(?!\s*{_DOTS}\s*\])[^\[\]]*\]")
@@ -172,7 +173,7 @@ def _ways(quote: str) -> list[list[Normal]]:
     """How to read a quote: as it is, and if something is left out, in parts."""
     quote = _OTHER_CASE.sub(r"\1", quote)
     pieces = _GAP.split(quote)
-    ways = [[quote], pieces] if len(pieces) > 1 else [[quote]]
+    ways = [[quote], pieces] if 1 < len(pieces) <= _MOST_PARTS else [[quote]]
     forms = [[form for each in way if (form := _trimmed(normal(each))).text] for way in ways]
     return [parts for parts in forms if _is_enough(parts)]
 

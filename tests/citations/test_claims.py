@@ -128,7 +128,7 @@ def test_footnotes_are_no_part_of_a_claim_and_code_is_not_cut():
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>", 0),
         ("[a[b]](javascript:alert(1))", "[a[b]] (javascript:alert(1))", 0),
         ("Green [S1].\n\n## References\n\n1. Made up et al. 2020 [S1]", "Green [S1].", 0),
-        ("```\n[S9] (S1)\n```", "```\n[S9] (S1)\n```", 0),
+        ("```\n[S9] (S1)\n```", " [S1]", 1),
         ("Green [S1,\nS3].\n\nBlue [S9].\n\nRed.", "Green [S1][S3].\n\nBlue.\n\nRed.", 1),
         ("\n\n    Green [S9].", "Green.", 1),
         ("Green (S1)(http://evil.example)", "Green [S1] (`http://evil.example`)", 0),
@@ -183,3 +183,26 @@ def test_marks_are_put_right_and_only_what_was_read_is_a_link(written, tidied, r
 )
 def test_hostile_reports_end(text):
     claims(tidy(text, {"S1"}, set())[0])
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "```text\nWolves eat the moon [S1]. Bob is a thief [S7].\n```",
+        "~~~markdown\nWolves eat the moon [S1]. Bob is a thief [S7].\n~~~",
+        "````\n```\nWolves eat the moon [S1]. Bob is a thief [S7].\n```\n````",
+        "# Report\n\n```\nWolves eat the moon [S1]. Bob is a thief [S7].\n",
+        "Thus:\n\n    Wolves eat the moon [S1]. Bob is a thief [S7].",
+        "> ```\n> Wolves eat the moon [S1]. Bob is a thief [S7].\n> ```",
+    ],
+)
+def test_a_claim_that_is_wrapped_as_code_is_one(report):
+    text, removed = tidy(report, ["S1"], [])
+    assert removed == 1
+    claimed = " ".join(each.text for each in claims(text))
+    assert claimed == "Wolves eat the moon. Bob is a thief."
+
+
+def test_code_that_cites_nothing_stays_code():
+    report = "It runs [S1]:\n\n```python\nx = a[1]\n```"
+    assert tidy(report, ["S1"], []) == (report, 0)

@@ -368,3 +368,10 @@ def test_one_or_two_words_are_no_evidence():
 )
 def test_hostile_texts_are_searched_in_passing(quote, text):
     assert find(quote, text) is None
+
+
+def test_what_has_too_many_holes_is_no_quote():
+    words = [f"the word{n} came" for n in range(9)]
+    text = f"Then {' and '.join(words)}."
+    assert find(" … ".join(words[:8]), text)
+    assert not find(" … ".join(words), text)
