@@ -11,12 +11,10 @@ the rule finds between them, for a person to judge.
 from __future__ import annotations
 
 import json
-import math
 import random
 import re
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +40,10 @@ def labelled() -> None:
 
 def measure(name: str, pairs: list[dict[str, Any]]) -> None:
     """Print precision and recall on one set of pairs."""
-    every = [Statement(pair[side], "") for pair in pairs for side in ("one", "other")]
-    spread = Counter(term for statement in every for term in statement.about)
-    weight = {term: math.log(1 + len(every) / count) for term, count in spread.items()}
     right = found = 0
     for pair in pairs:
         one, other = Statement(pair["one"], ""), Statement(pair["other"], "")
-        _, why = compare(one, other, weight)
+        _, why = compare(one, other)
         found += why is not None
         right += why is not None and pair["conflict"]
         if (why is not None) != pair["conflict"]:

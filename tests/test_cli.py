@@ -170,6 +170,27 @@ def test_a_thread_knows_its_agent(lake, capsys):
     assert "is of the agent 'research'" in capsys.readouterr().err
 
 
+def test_a_report_says_where_its_sources_may_disagree_before_it_lists_them(tmp_path, capsys):
+    (tmp_path / "one.md").write_text("# One\n\nThe pump of the lake cost EUR 46,500.\n")
+    (tmp_path / "other.md").write_text("# Other\n\nThe pump of the lake cost EUR 51,200.\n")
+    assert ask(tmp_path, "What did the pump cost?", "--yes", agent="research") == 0
+    asked = capsys.readouterr().out
+    assert main(["show", "main", "--workspace", str(tmp_path)]) == 0
+    for shown in (asked, capsys.readouterr().out):
+        conflicts = shown.partition("Possible conflicts\n")[2].partition("Sources\n")[0]
+        assert "Possibly a differing number about" in conflicts
+        assert "EUR 46,500" in conflicts
+        assert "EUR 51,200" in conflicts
+        assert shown.count("Possible conflicts") == 1
+
+
+def test_one_passage_is_no_passages(tmp_path, capsys):
+    (tmp_path / "one.md").write_text("# One\n\nThe pump of the lake cost EUR 46,500.\n")
+    assert ask(tmp_path, "What did the pump cost?", "--yes", agent="research") == 0
+    assert main(["show", "main", "--workspace", str(tmp_path), "--steps"]) == 0
+    assert "Wrote a report from 1 passage of 1 source." in capsys.readouterr().out
+
+
 def test_a_folder_without_documents_is_said_to_be_one(tmp_path, capsys):
     assert ask(tmp_path, PUMP, "--yes", agent="research") == 2
     out = capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_the_demo_shows_plan_audit_and_steps_and_leaves_a_report(run, tmp_path):
             "  ✓ External requests: Nothing leaves this machine",
             "  search_knowledge What did the aeration pump cost?",
             "In short\n",
-            "Possibly a conflict: a differing number about phosphorus",
+            "Possible conflicts\n\nPossibly a differing number about phosphorus",
             f"The report is in {tmp_path / 'deepnb-report.md'}",
         ),
     )

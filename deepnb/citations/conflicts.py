@@ -16,7 +16,6 @@ so that the cost grows with the text and not with its square.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -27,7 +26,7 @@ from deepnb.citations.statements import concepts, contrast, statements
 from deepnb.keywords import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from deepnb.citations.shapes import Passage, Source
     from deepnb.citations.statements import Quantity, Statement
@@ -49,14 +48,20 @@ class _Said(NamedTuple):
     statement: Statement
 
 
-def conflicts(sources: Mapping[str, Source]) -> list[Conflict]:
-    """Find pairs of sentences that may contradict each other, the most alike first."""
-    said = list(_said(sources.values()))[:_MOST_STATEMENTS]
+def conflicts(
+    sources: Mapping[str, Source], only: Container[tuple[str, int]] | None = None
+) -> list[Conflict]:
+    """Find pairs of sentences that may contradict each other, the most alike first.
+
+    Args:
+        sources: By id.
+        only: The passages to look in, by id of the source and number; left out, all of them.
+    """
+    said = list(_said(sources.values(), only))[:_MOST_STATEMENTS]
     spread = Counter(term for each in said for term in each.statement.about)
-    weight = {term: math.log(1 + len(said) / count) for term, count in spread.items()}
     found: list[tuple[float, Conflict]] = []
     for one, other in _candidates(said, spread):
-        score, why = compare(one.statement, other.statement, weight)
+        score, why = compare(one.statement, other.statement)
         if why:
             about = _shared_words(one.statement, other.statement)
             found.append((score, Conflict(about=about, why=why, sides=[_side(one), _side(other)])))
@@ -64,10 +69,11 @@ def conflicts(sources: Mapping[str, Source]) -> list[Conflict]:
     return list(_best(conflict for _, conflict in ordered))
 
 
-def compare(
-    one: Statement, other: Statement, weight: Mapping[str, float]
-) -> tuple[float, Why | None]:
-    """How alike two statements are, and why they may contradict each other, if they may."""
+def compare(one: Statement, other: Statement) -> tuple[float, Why | None]:
+    """How alike two statements are, and why they may contradict each other, if they may.
+
+    That is a matter of these two alone: what else was read changes nothing about it.
+    """
     if one.text == other.text or _other_circumstances(one, other):
         return 0.0, None
     # Of names, that both have some and not the same was seen to above: one that only one of them
@@ -75,7 +81,7 @@ def compare(
     names = frozenset(one.names ^ other.names)
     alike = max(
         (
-            _alike(mine.about - names, theirs.about - names, weight, _LEAST_SHARED)
+            _alike(mine.about - names, theirs.about - names, _LEAST_SHARED)
             for mine, theirs in product(one.quantities, other.quantities)
             if _differ(mine, theirs, one, other)
         ),
@@ -84,7 +90,7 @@ def compare(
     if alike >= _ALIKE:
         return alike, "a differing number"
     if _one_says_not(one, other):
-        alike = _alike(one.about, other.about, weight, _LEAST_FOR_NEGATION)
+        alike = _alike(one.about, other.about, _LEAST_FOR_NEGATION)
         if alike >= _ALIKE_FOR_NEGATION:
             return alike, "a negation"
     return 0.0, None
@@ -122,25 +128,20 @@ def _one_says_not(one: Statement, other: Statement) -> bool:
     return one.is_negated != other.is_negated and same_numbers and not contrast(one, other)
 
 
-def _alike(
-    some: frozenset[str], others: frozenset[str], weight: Mapping[str, float], least: int
-) -> float:
-    """Which share of the weight of the shorter of two statements both have; 0 if too little."""
-    shared = some & others
-    if len(shared) < least:
+def _alike(some: frozenset[str], others: frozenset[str], least: int) -> float:
+    """Which share of the terms of the shorter of two statements both have; 0 if too little."""
+    shared, sizes = len(some & others), (len(some), len(others))
+    if shared < least or shared < _OF_THE_LONGER * max(sizes):
         return 0.0
-    in_common, *weights = (_sum(terms, weight) for terms in (shared, some, others))
-    return in_common / min(weights) if in_common >= _OF_THE_LONGER * max(weights) else 0.0
+    return shared / min(sizes)
 
 
-def _sum(terms: Iterable[str], weight: Mapping[str, float]) -> float:
-    return sum(weight.get(term, 1.0) for term in terms)
-
-
-def _said(sources: Iterable[Source]) -> Iterator[_Said]:
+def _said(sources: Iterable[Source], only: Container[tuple[str, int]] | None) -> Iterator[_Said]:
     for source in sources:
         seen = set[str]()
         for number, passage in enumerate(source["passages"]):
+            if only is not None and (source["id"], number) not in only:
+                continue
             for statement in statements(passage["text"]):
                 if statement.text not in seen:  # passages overlap
                     seen.add(statement.text)

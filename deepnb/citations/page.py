@@ -13,7 +13,18 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from deepnb.citations.positions import replaced
-from deepnb.citations.wording import SIGNS, WORDS, place_of, verdict_of
+from deepnb.citations.wording import (
+    CLAIM_HEADS,
+    CLAIMS,
+    CONFLICTS,
+    SIGNS,
+    WORDS,
+    claim_rows,
+    place_of,
+    possibly,
+    side_of,
+    verdict_of,
+)
 from deepnb.transcript.html import NO_MATH, beside, page
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.prose import render
@@ -58,7 +69,7 @@ def _content(report: Report) -> str:
     prose = _prose(report)
     return (
         f'<p class="dnt-verdicts">{_verdicts(report)}</p><div class="dnt-prose">{prose}</div>'
-        f"{_conflicts(report.conflicts, report.sources)}{_behind(report)}"
+        f"{_conflicts(report.conflicts, report.sources)}{_claims(report)}{_behind(report)}"
     )
 
 
@@ -95,22 +106,34 @@ def _conflicts(conflicts: Sequence[Conflict], sources: Mapping[str, Source]) -> 
     if not conflicts:
         return ""
     cards = "".join(
-        f'<div class="dnt-conflict"><p>Possible: {escape(conflict["why"])} about '
-        f"{escape(legible(', '.join(conflict['about'])))}</p>"
+        f'<div class="dnt-conflict"><p>{escape(legible(possibly(conflict)))}</p>'
         + "".join(
-            f"<blockquote>{escape(legible(side['text']))}<footer>{escape(side['source'])} "
-            f"{escape(legible(sources[side['source']]['title']))} {escape(legible(side['place']))}"
-            "</footer></blockquote>"
+            f"<blockquote>{escape(legible(side['text']))}"
+            f"<footer>{escape(legible(side_of(side, sources)))}</footer></blockquote>"
             for side in conflict["sides"]
         )
         + "</div>"
         for conflict in conflicts
     )
-    return f"<details open><summary>Sources may disagree</summary>{cards}</details>"
+    return f"<details open><summary>{CONFLICTS}</summary>{cards}</details>"
+
+
+def _claims(report: Report) -> str:
+    """Every claim with its verdict, and with what a person has noted; open if one has."""
+    rows = claim_rows(report.citations, report.sources, report.settled)
+    if not rows:
+        return ""
+    head = "".join(f"<th>{name}</th>" for name in CLAIM_HEADS)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(legible(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
+    is_open = " open" if report.settled else ""
+    table = f'<div class="dnt-prose"><table><tr>{head}</tr>{body}</table></div>'
+    return f"<details{is_open}><summary>{CLAIMS}</summary>{table}</details>"
 
 
 def _behind(report: Report) -> str:
-    """The passages behind the claims, and the claims that have none."""
+    """The passages behind the claims."""
     parts = []
     for key, source in report.sources.items():
         numbers = {
@@ -122,16 +145,6 @@ def _behind(report: Report) -> str:
         if passages:
             name = escape(legible(source["title"]))
             parts.append(f"<details><summary><b>{key}</b> {name}</summary>{passages}</details>")
-    lost = [row for row in report.citations if row["verdict"] in {"not found", "uncited"}]
-    items = "".join(
-        f'<li class="dnt-{_TONES[row["verdict"]]}">{SIGNS[row["verdict"]]} '
-        f"{escape(legible(verdict_of(row, report.settled)))}: {escape(legible(row['claim']))}</li>"
-        for row in lost
-    )
-    if items:
-        parts.append(
-            f"<details><summary>Claims without a passage</summary><ul>{items}</ul></details>"
-        )
     return f'<div class="dnt-behind">{"".join(parts)}</div>' if parts else ""
 
 

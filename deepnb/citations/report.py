@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deepnb.citations import bibliography, page
-from deepnb.citations.wording import SOURCES, claims_table, conflicts_section, counted
+from deepnb.citations.wording import before_sources, claims_table, conflicts_section, counted
 from deepnb.transcript.export import destination, save
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.rewrite import plain
@@ -57,12 +57,9 @@ class Report:
     @property
     def markdown(self) -> str:
         """All of it as Markdown: with possible conflicts, and with a verdict for every claim."""
-        body, heading, sources = self.text.rpartition(f"\n## {SOURCES}\n")
         parts = [
             "" if self.text.startswith("# ") else f"# {plain(self.title)}",
-            body.strip(),
-            conflicts_section(self.conflicts, self.sources),
-            f"{heading}{sources}".strip(),
+            before_sources(self.text, conflicts_section(self.conflicts, self.sources)),
             claims_table(self.citations, self.sources, self.settled),
         ]
         return "\n\n".join(filter(None, parts)) + "\n"

@@ -75,12 +75,14 @@ _OF_A_STUDY = re.compile(
     r"(?i)\b(?:random(?:ly|i[sz]ed)|enrol\w+|recruited|participants?|years of age|aged|cohort|"
     r"follow-up|sample size|diagnosed)\b"
 )
+# "…, an increase of 14 % over 2023": a number of its own about what stands before.
+_APPENDED = r"an? (?:[\w-]+ ){1,3}of [\u20ac$\u00a3]?\d"
 _CLAUSE = re.compile(
     r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|which|who)\b)|\s[\u2013\u2014]\s"
     r"|,\s(?=[^,;]{0,60}\b(?:said|says|announced|reported|according|wrote|writes|told)\b)"
-    r"|(?<=\d),\s(?=[a-z])"
+    rf"|(?<=\d),\s(?=[a-z])|,\s(?={_APPENDED})"
 )
-_RELATIVE = re.compile(r"(?:which|who)\b")
+_RELATIVE = re.compile(rf"(?:which|who)\b|{_APPENDED}")
 # What comes before the subject of a sentence.
 _LEAD_IN = re.compile(
     r"(?:According to|In|On|At|During|After|Before|Since|With|From|Of|For|By|Under|Over)\b"

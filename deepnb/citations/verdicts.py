@@ -33,7 +33,7 @@ from deepnb.citations.wording import endings
 from deepnb.keywords import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from deepnb.citations.claims import Claim
     from deepnb.citations.quotes import Span
@@ -49,13 +49,20 @@ _PARAPHRASED: Verdict = "source matched, support not verified"
 NOT_FOUND = "What was not found"
 
 
-def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
+def check(
+    text: str,
+    sources: Mapping[str, Source],
+    gaps: str = "",
+    compared: Container[tuple[str, int]] | None = None,
+) -> Checked:
     """Check a report against what was read.
 
     Args:
         text: Markdown with marks, as a model or a program wrote it.
         sources: By id; all that was read.
         gaps: What is to be said of the search itself, below the report; no model may write it.
+        compared: The passages to look for conflicts in, by id of the source and number; left out,
+            all of them.
 
     Returns:
         The report with its marks put right and its sources and counts at the end, a row for every
@@ -75,7 +82,7 @@ def check(text: str, sources: Mapping[str, Source], gaps: str = "") -> Checked:
         text=whole,
         marks=_places(whole, rows),
         citations=rows,
-        conflicts=conflicts(sources),
+        conflicts=conflicts(sources, compared),
         counts=every,
         removed=removed,
     )

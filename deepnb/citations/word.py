@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from markdown_it.tree import SyntaxTreeNode
 
 from deepnb.citations.marks import MARK
-from deepnb.citations.wording import SIGNS, place_of, verdict_of
+from deepnb.citations.wording import (
+    CLAIM_HEADS,
+    CLAIMS,
+    CONFLICTS,
+    SOURCES,
+    claim_rows,
+    possibly,
+    side_of,
+)
 from deepnb.errors import MissingExtraError
 from deepnb.transcript.legible import legible
 from deepnb.transcript.prose import parse
@@ -40,12 +48,18 @@ def to_word(report: Report) -> bytes:
     document.core_properties.author = "deepnb"
     if not report.text.startswith("# "):
         document.add_heading(report.title, level=0)
-    _blocks(document, SyntaxTreeNode(parse(legible(report.text))).children)
+    body, heading, listed = report.text.rpartition(f"\n## {SOURCES}\n")
+    _text(document, body)
     _conflicts(document, report)
+    _text(document, f"{heading}{listed}")
     _claims(document, report)
     file = BytesIO()
     document.save(file)
     return file.getvalue()
+
+
+def _text(document: Any, text: str) -> None:
+    _blocks(document, SyntaxTreeNode(parse(legible(text))).children)
 
 
 def _blocks(document: Any, nodes: Iterable[SyntaxTreeNode], style: str | None = None) -> None:
@@ -96,27 +110,19 @@ def _span(paragraph: Any, node: SyntaxTreeNode, marks: set[str]) -> None:
 
 def _conflicts(document: Any, report: Report) -> None:
     if report.conflicts:
-        document.add_heading("Possible conflicts", level=1)
+        document.add_heading(CONFLICTS, level=1)
     for conflict in report.conflicts:
-        about = ", ".join(conflict["about"])
-        document.add_paragraph(legible(f"Possibly {conflict['why']} about {about}:"))
-        heads = [
-            f"{side['source']} {report.sources[side['source']]['title']} {side['place']}"
-            for side in conflict["sides"]
-        ]
+        document.add_paragraph(legible(possibly(conflict)))
+        heads = [side_of(side, report.sources) for side in conflict["sides"]]
         _grid(document, [heads, [side["text"] for side in conflict["sides"]]])
 
 
 def _claims(document: Any, report: Report) -> None:
     if not report.citations:
         return
-    document.add_heading("Claims", level=1)
-    rows = [["", "claim", "source and place", "verdict"]]
-    for row in report.citations:
-        verdict = f"{SIGNS[row['verdict']]} {verdict_of(row, report.settled)}"
-        where = f"{row['source']} {place_of(row, report.sources)}".strip()
-        rows.append([row["id"], row["claim"], where, verdict])
-    _grid(document, rows)
+    document.add_heading(CLAIMS, level=1)
+    rows = claim_rows(report.citations, report.sources, report.settled)
+    _grid(document, [CLAIM_HEADS, *rows])
 
 
 def _grid(document: Any, rows: Sequence[Sequence[str]]) -> None:

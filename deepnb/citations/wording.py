@@ -12,9 +12,10 @@ from deepnb.transcript.wording import moment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deepnb.citations.shapes import Citation, Conflict, Settled, Source
+    from deepnb.citations.shapes import Citation, Conflict, Settled, Side, Source
 
-SOURCES = "Sources"
+SOURCES, CONFLICTS, CLAIMS = "Sources", "Possible conflicts", "Claims"
+CLAIM_HEADS = ("", "claim", "source and place", "verdict")
 SIGNS = {
     "quoted": "✓",
     "source matched, support not verified": "≈",
@@ -103,14 +104,40 @@ def conflicts_section(conflicts: Sequence[Conflict], sources: Mapping[str, Sourc
         return ""
     tables = []
     for conflict in conflicts:
-        heads = [
-            _cell(f"{side['source']} {sources[side['source']]['title']} {side['place']}")
-            for side in conflict["sides"]
-        ]
+        heads = [_cell(side_of(side, sources)) for side in conflict["sides"]]
         texts = [_cell(side["text"], _LONGEST_TEXT) for side in conflict["sides"]]
-        about = f"Possibly {conflict['why']} about {_shown(', '.join(conflict['about']))}:"
+        about = _shown(possibly(conflict))
         tables.append(f"{about}\n\n{_row(heads)}\n| --- | --- |\n{_row(texts)}")
-    return "\n\n".join(["## Possible conflicts", *tables])
+    return "\n\n".join([f"## {CONFLICTS}", *tables])
+
+
+def conflicts_below(conflicts: Sequence[Conflict], sources: Mapping[str, Source]) -> str:
+    """The same, one side below the other, for where a table would be too wide."""
+    if not conflicts:
+        return ""
+    parts = [f"## {CONFLICTS}"]
+    for conflict in conflicts:
+        parts.append(one_line(possibly(conflict)))
+        for side in conflict["sides"]:
+            parts.append(f"> {one_line(side['text'], _LONGEST_TEXT)}")
+            parts.append(f"— {one_line(side_of(side, sources))}")
+    return "\n\n".join(parts)
+
+
+def possibly(conflict: Conflict) -> str:
+    """What two sources may disagree about, and why it seems so."""
+    return f"Possibly {conflict['why']} about {', '.join(conflict['about'])}:"
+
+
+def side_of(side: Side, sources: Mapping[str, Source]) -> str:
+    """Where one side of a possible conflict stands."""
+    return f"{side['source']} {sources[side['source']]['title']} {side['place']}".strip()
+
+
+def before_sources(text: str, section: str) -> str:
+    """A report with a section more, in front of its sources."""
+    body, heading, sources = text.rpartition(f"\n## {SOURCES}\n")
+    return "\n\n".join(filter(None, [body.strip(), section, f"{heading}{sources}".strip()]))
 
 
 def claims_table(
@@ -119,16 +146,29 @@ def claims_table(
     settled: Settled,
 ) -> str:
     """Every claim with its verdict, as Markdown."""
-    lines = []
-    for row in rows:
-        verdict = f"{SIGNS[row['verdict']]} {verdict_of(row, settled)}"
-        where = f"{row['source']} {place_of(row, sources)}".strip()
-        cells = [row["id"], _cell(row["claim"], _LONGEST_TEXT), _cell(where), _cell(verdict, 400)]
-        lines.append(_row(cells))
+    lines = [
+        _row([number, _cell(claim, _LONGEST_TEXT), _cell(where), _cell(verdict, 400)])
+        for number, claim, where, verdict in claim_rows(rows, sources, settled)
+    ]
     if not lines:
         return ""
-    head = ["", "claim", "source and place", "verdict"]
-    return "\n".join(["## Claims", "", _row(head), _row(["---"] * len(head)), *lines])
+    rule = _row(["---"] * len(CLAIM_HEADS))
+    return "\n".join([f"## {CLAIMS}", "", _row(CLAIM_HEADS), rule, *lines])
+
+
+def claim_rows(
+    rows: Iterable[Citation], sources: Mapping[str, Source], settled: Settled
+) -> list[tuple[str, str, str, str]]:
+    """For every claim its id, itself, where it was found, and its verdict."""
+    return [
+        (
+            row["id"],
+            row["claim"],
+            f"{row['source']} {place_of(row, sources)}".strip(),
+            f"{SIGNS[row['verdict']]} {verdict_of(row, settled)}",
+        )
+        for row in rows
+    ]
 
 
 def _row(cells: Iterable[str]) -> str:

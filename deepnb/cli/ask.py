@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deepnb.cli import exits
+from deepnb.cli.answers import with_conflicts
 from deepnb.cli.paint import Paint, harmless
 from deepnb.cli.progress import Progress
 from deepnb.cli.questions import put
@@ -127,7 +128,7 @@ class _Conversation:
             self._terminal.show(legible(f"Stopped ({run.reason})."), self._how_to_go_on())
             return exits.INTERRUPTED
         paint = Paint(sys.stdout)
-        answer = run.answer.strip("\n")
+        answer = with_conflicts(run.answer, self._session.events(), run.id).strip("\n")
         print(paint.markdown(f"\n{answer}") if paint.is_terminal else harmless(answer))
         self._progress.sum_up()
         return exits.FAILED if self._has_nothing_to_read else exits.DONE

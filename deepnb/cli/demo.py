@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deepnb.cli.answers import with_conflicts
 from deepnb.cli.paint import Paint
 from deepnb.cli.steps import steps
 from deepnb.errors import DeepnbError, RunError
@@ -51,10 +52,9 @@ def demo(question: str = QUESTION, model: str = "offline") -> None:
         run = session.ask(question)
         _Watch(paint).follow(session, run)
         report = _written(session, run)
-        print(f"\n{paint.markdown(run.answer)}")
+        answer = with_conflicts(run.answer, session.events(), run.id)
+        print(f"\n{paint.markdown(answer)}")
         if report:
-            for conflict in session.state["report"]["conflicts"]:
-                print(f"\n{paint.wrapped(_in_words(conflict))}")
             print(f"\nThe report is in {report}")
     print(f"\n{paint.dim(paint.wrapped(f'{_NEXT}{_how_it_was_written(model)}'))}")
 
@@ -63,12 +63,6 @@ def _decide(question: Question) -> dict[str, Any]:
     """Approve what the audit has found nothing against; a session would ask its person."""
     audit = question.request.get("audit") or {}
     return {"approved": bool(audit.get("passed"))}
-
-
-def _in_words(conflict: Any) -> str:
-    about = one_line(", ".join(conflict["about"]))
-    sides = " and ".join(side["source"] for side in conflict["sides"])
-    return f"Possibly a conflict: {conflict['why']} about {about}, in {sides}."
 
 
 def _written(session: Session, run: Run) -> Path | None:

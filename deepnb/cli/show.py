@@ -7,6 +7,7 @@ import sys
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from deepnb.cli.answers import with_conflicts
 from deepnb.cli.paint import Paint
 from deepnb.cli.steps import steps
 from deepnb.cli.threads import folder
@@ -18,8 +19,9 @@ from deepnb.transcript.rows import Code, Fields, Nested, Prose, Row, turn_answer
 from deepnb.transcript.wording import explanation, facts, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from deepnb.events import Event
     from deepnb.transcript import Turn
 
 
@@ -29,19 +31,19 @@ def show(thread: str, workspace: str, *, with_steps: bool) -> None:
     events = read_events(folder(workspace), thread)
     conversation = turns(events)
     for turn in conversation:
-        print("\n".join(_turn(turn, paint, with_steps=with_steps)), end="\n\n")
+        print("\n".join(_turn(turn, events, paint, with_steps=with_steps)), end="\n\n")
     if any(turn.pending for turn in conversation):
         command = ["deepnb", "ask", "--thread", thread, "--workspace", workspace]
         print(f"To answer, on a terminal: {legible(shlex.join(command))}")
 
 
-def _turn(turn: Turn, paint: Paint, *, with_steps: bool) -> Iterator[str]:
+def _turn(turn: Turn, events: Sequence[Event], paint: Paint, *, with_steps: bool) -> Iterator[str]:
     yield paint.bold(paint.wrapped(f"? {turn.question}"))
     yield paint.dim(" · ".join(filter(None, [moment(turn.when), *facts(turn)])))
     if with_steps:
         yield from map(paint.dim, _steps(turn_rows(turn)))
     if answer := turn_answer(turn):
-        yield f"\n{paint.markdown(answer.text)}"
+        yield f"\n{paint.markdown(with_conflicts(answer.text, events, turn.run))}"
         yield from filter(None, [answer.note])
     yield from (f"\n! {asked(question.request)}" for question in turn.pending)
     if why := explanation(turn):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -28,10 +26,7 @@ def test_the_rule_is_as_good_as_the_docs_say():
     for name, (precision, recall) in floors.items():
         pairs = [pair for pair in PAIRS if pair["set"] == name]
         both = [(Statement(pair["one"], ""), Statement(pair["other"], "")) for pair in pairs]
-        every = [statement for two in both for statement in two]
-        spread = Counter(term for statement in every for term in statement.about)
-        weight = {term: math.log(1 + len(every) / count) for term, count in spread.items()}
-        found = [p for p, two in zip(pairs, both, strict=True) if compare(*two, weight)[1]]
+        found = [p for p, two in zip(pairs, both, strict=True) if compare(*two)[1]]
         right = sum(pair["conflict"] for pair in found)
         assert right >= precision * len(found)
         assert right >= recall * sum(pair["conflict"] for pair in pairs)
@@ -44,6 +39,54 @@ def test_two_sources_that_disagree_are_put_side_by_side():
     assert "phosphorus" in conflict["about"]
     assert (one["source"], other["source"]) == ("S1", "S2")
     assert one["text"].endswith("That is a reduction of 38 %."), "with what it refers to"
+
+
+def test_what_else_was_read_neither_makes_a_conflict_nor_hides_one():
+    two = [
+        reading("a", "Of this, £21,500 is for bait and bait stations and £30,000 for wages."),
+        reading("b", "Bait and bait stations cost £23,900 in the end, more than was foreseen."),
+    ]
+    others = [
+        reading("c", "The boat took bait to the island. The wages of the wardens were paid."),
+        reading("d", "Stations of the ferry are painted. Nobody saw the end of the storm."),
+    ]
+    alone = conflicts(register({}, two, 0.0))
+    assert [conflict["why"] for conflict in alone] == ["a differing number"]
+    assert conflicts(register({}, [*two, *others], 0.0)) == alone
+
+
+def test_a_passage_that_is_left_out_hides_no_sentence_of_one_that_is_not():
+    first, second = "The pump of the lake cost EUR 46,500.", "The pump of the lake cost EUR 51,200."
+    given = register({}, [reading("a", first), reading("b", second)], 0.0)
+    earlier, *_ = given["S1"]["passages"]
+    given["S1"]["passages"].append({**earlier, "text": f"It hums. {first}"})
+    (found,) = conflicts(given, {("S1", 1), ("S2", 0)})
+    assert [(side["source"], side["passage"]) for side in found["sides"]] == [("S1", 1), ("S2", 0)]
+    assert conflicts(given, {("S1", 1)}) == []
+
+
+PUFFINS = "In 2024 puffins on Skerry Holm reached {} breeding pairs{}."
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ", an increase of 14 % over 2023",
+        " (95 % interval 1,100 to 1,380), an increase of 14 % over 2023",
+        ", up 14 % on 2023",
+    ],
+)
+def test_a_number_that_is_added_behind_a_comma_hides_nothing(more):
+    plain, longer = PUFFINS.format("1,420", ""), PUFFINS.format("1,240", more)
+    assert compare(Statement(plain, ""), Statement(longer, ""))[1] == "a differing number"
+    same = PUFFINS.format("1,420", more)
+    assert compare(Statement(plain, ""), Statement(same, ""))[1] is None
+
+
+@pytest.mark.parametrize("more", [", an increase of {} % over 2023", ", up {} % on 2023"])
+def test_what_is_added_behind_a_comma_is_compared_too(more):
+    one, other = (PUFFINS.format("1,240", more.format(number)) for number in (14, 19))
+    assert compare(Statement(one, ""), Statement(other, ""))[1] == "a differing number"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,18 @@ def test_in_a_notebook_each_mark_is_a_chip_that_tells_its_verdict():
     verdicts = re.findall(r'<span class="dnt-chip[^>]* data-verdict="([^"]*)"', html)
     assert verdicts == [row["verdict"] for row in report().citations]
     assert "<mark>Lake Ansel covers 41 hectares</mark>. Its mean depth is 4.2 m." in html
-    assert "Possible: a differing number about" in html
+    assert "<p>Possibly a differing number about" in html
+
+
+def test_a_page_shows_every_claim_and_what_a_person_noted_without_pointing_at_it(tmp_path):
+    made = report({"C4": (1_700_000_000.0, "I have <asked> her")})
+    html = made.write(tmp_path / "r.html").read_text("utf-8")
+    seen = re.sub(r'title="[^"]*"', "", html)
+    said = "✗ not found; checked by a person, 2023-11-14 22:13 UTC: I have &lt;asked&gt; her"
+    assert f"<td>{said}</td>" in seen
+    assert "<details open><summary>Claims</summary>" in seen
+    for row in made.citations:
+        assert f"<tr><td>{row['id']}</td>" in seen
 
 
 @pytest.mark.parametrize("suffix", [".md", ".html", ".docx", ".ipynb", ".bib"])
@@ -118,7 +129,7 @@ def test_word_has_headings_lists_quotes_and_verdicts_in_words(tmp_path):
     styles = {paragraph.style.name for paragraph in document.paragraphs}
     assert {"Title", "Heading 1", "List Bullet", "Quote"} <= styles
     headings = [p.text for p in document.paragraphs if p.style.name == "Heading 1"]
-    assert headings == ["Sources", "Possible conflicts", "Claims"]
+    assert headings == ["Possible conflicts", "Sources", "Claims"]
     claims = document.tables[-1]
     assert [row.cells[3].text for row in claims.rows][1:] == [
         "✓ quoted",
