@@ -406,3 +406,94 @@ def test_names_that_documents_chose_do_nothing_in_a_title():
         for text in (step["title"], step["rationale"]):
             assert not set("[]<>`\x00\u202e\n") & set(text)
             assert len(text) < 260
+
+
+ISLE = [
+    Document("Seabird census of Skerry Holm 2024", "census-2024.pdf"),
+    Document("budget", "budget.xlsx"),
+    Document("grant-letter", "grant-letter.txt"),
+    Document("Interview with the warden", "papers/interview.txt"),
+]
+
+
+def isle(question, **more):
+    return [(step["tool"], step["input"]) for step in steps(question, documents=ISLE, **more)]
+
+
+@pytest.mark.parametrize(
+    "question", ["Summarise nosuch.md.", "What does nosuch.md say about rats?", "Sum up nosuch.md"]
+)
+def test_no_other_document_is_taken_for_a_file_that_is_not_there(question):
+    [step] = steps(question, documents=ISLE)
+    assert (step["tool"], step["input"]) == ("read_file", "nosuch.md")
+    assert "No document that may be read is called “nosuch.md”." in step["rationale"]
+
+
+def test_of_two_files_the_one_that_is_there_is_read():
+    made = isle("Compare papers/interview.txt with nosuch.md")
+    assert made == [("read_file", "papers/interview.txt"), ("read_file", "nosuch.md")]
+    paths = {path for _, path in isle("Compare budget.xlsx with interview.txt")}
+    assert "interview.txt" not in paths, "it is there, in a folder"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is Node.js?", "Who runs ansel.org?", "What does https://x.example/a.html say?"],
+)
+def test_what_only_looks_like_a_file_is_searched_for(question):
+    assert [tool for tool, _ in isle(question)] == ["search_knowledge"]
+
+
+@pytest.mark.parametrize(
+    ("question", "paths"),
+    [
+        ("Summarise the census.", ["census-2024.pdf"]),
+        ("Summarise seabird census", ["census-2024.pdf"]),
+        ("What does the seabird census say?", ["census-2024.pdf"]),
+        ("Give me a summary of the budget.", ["budget.xlsx"]),
+        ("Compare the grant letter with the budget.", ["grant-letter.txt", "budget.xlsx"]),
+        ("Compare the census with the budget.xlsx", ["census-2024.pdf", "budget.xlsx"]),
+        ("Compare the census with nosuch.md", ["census-2024.pdf", "nosuch.md"]),
+        ("Compare the census and the interview", ["census-2024.pdf", "papers/interview.txt"]),
+    ],
+)
+def test_a_document_is_meant_by_words_of_its_file_or_of_its_title(question, paths):
+    assert sorted(isle(question)) == sorted(("read_file", path) for path in paths)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What was the budget of the pump?", "Compare budget with census", "Is a census due?"],
+)
+def test_a_word_of_a_title_is_a_word_where_no_document_is_spoken_of(question):
+    assert {tool for tool, _ in isle(question)} == {"search_knowledge"}
+
+
+def test_what_is_called_like_no_document_is_said():
+    [step] = steps("Compare the grant letter with the lease.", documents=ISLE)
+    assert step["input"] == "grant-letter.txt"
+    assert step["rationale"].startswith("No document that may be read is called “the lease”.")
+    minutes = [Document("Minutes", f"minutes-{month}.txt") for month in ("april", "june", "july")]
+    [step] = steps("What do the minutes say about the roof?", documents=minutes)
+    assert step["rationale"].startswith("It is not clear which document “the minutes” is.")
+    [step] = steps("Summarise the newsletter.", documents=ISLE)
+    assert step["rationale"].startswith("No document that may be read is called “the newsletter”.")
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Only use budget.xlsx and the census-2024.pdf.",
+        "only the budget.xlsx, the census-2024.pdf",
+    ],
+)
+def test_the_before_a_file_changes_nothing(reason):
+    made = isle("Who is the warden?", objections=[reason])
+    assert made == [("read_file", "budget.xlsx"), ("read_file", "census-2024.pdf")]
+
+
+def test_a_wish_is_quoted_in_the_words_of_the_person():
+    reason = "Use the interview and the grant letter."
+    *_, one, other = steps("Who is the warden?", documents=ISLE, objections=[reason])
+    assert (one["input"], other["input"]) == ("papers/interview.txt", "grant-letter.txt")
+    assert one["rationale"] == other["rationale"] == f"You asked for it: “{reason}”."

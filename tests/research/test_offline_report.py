@@ -12,6 +12,7 @@ from deepnb.agents.research.offline import plan, write
 from deepnb.agents.research.tools import MOST_PASSAGES
 from deepnb.citations.registry import register
 from deepnb.citations.verdicts import NOT_FOUND, check
+from deepnb.knowledge import Overview
 from tests.lake_questions import GAPS, QUESTIONS
 from tests.research import small_collections as small
 
@@ -484,3 +485,84 @@ def test_what_a_person_asked_for_is_quoted_though_the_question_has_other_words(c
     made = plan(question, documents.overview(), TOOLS, objections=[wish])
     results, sources = carried_out(documents, made)
     assert "5,550 euros" in write(question, made, results, sources).report
+
+
+def test_a_document_that_is_not_there_is_said_to_be_not_there(lake):
+    made = plan("Summarise nosuch.md.", lake.overview(), TOOLS)
+    results = {"1": {"status": "failed", "error": "It does not exist."}}
+    report_, rest = write(made["question"], made, results, {}, 9, overview=lake.overview())
+    assert not report_
+    assert "What nosuch.md says (read_file: nosuch.md): this step failed" in rest
+
+
+def test_what_is_called_like_no_document_is_something_not_found(lake):
+    text, sources = report(lake, "Compare the report with the lease.")
+    assert set(quoted_files(text, sources)) == {"report.md"}
+    assert "- No document that may be read is called “the lease”." in text.partition(NOT_FOUND)[2]
+
+
+def test_documents_that_the_policy_leaves_out_are_counted_and_not_searched():
+    step = {"id": "1", "title": "X", "tool": "search_knowledge", "input": "yeti", "rationale": ""}
+    made = {"question": "Where is the yeti?", "steps": [{**step, "depends_on": []}]}
+    results = {"1": {"status": "ok", "found": []}}
+    for left_out, words in [(1, "1 document was left"), (2, "2 documents were left")]:
+        _, rest = write(made["question"], made, results, {}, 9, left_out=left_out)
+        assert f"in 9 documents. {words} out by the policy." in rest
+    assert "left out" not in write(made["question"], made, results, {}, 9).rest
+
+
+def test_the_parts_of_a_document_are_told_in_their_order():
+    told_of = {"12\u201314": "third", "3": "first", "7\u20139": "second"}
+    places = [(f"lines {n}", f"The {nth} part is about the pump.") for n, nth in told_of.items()]
+    passages = [{"text": text, "place": place} for place, text in places]
+    reading = {"kind": "file", "title": "A", "location": "a.md", "passages": passages}
+    sources = register({}, [reading], 0.0)
+    overview = [Overview("A", "a.md", ())]
+    made = plan("Summarise a.md.", overview, TOOLS)
+    results = {"1": {"status": "ok", "found": [("S1", n) for n in range(3)]}}
+    text = write(made["question"], made, results, sources, overview=overview).report
+    assert re.findall("first|second|third", text) == ["first", "second", "third"]
+
+
+def test_numbers_for_two_things_are_no_gap_if_each_was_found(tmp_path):
+    (tmp_path / "a.md").write_text("The bait cost 23,900 pounds.\n", "utf-8")
+    (tmp_path / "b.md").write_text("In 2024 there were 1,240 pairs of puffins.\n", "utf-8")
+    (tmp_path / "c.csv").write_text("year,cats\n2024,3\n", "utf-8")
+    with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge:
+        question = "How much did the bait cost, and how many pairs of puffins were there in 2024?"
+        assert "Numbers" in [
+            s["title"] for s in plan(question, knowledge.overview(), TOOLS)["steps"]
+        ]
+        text, _ = report(knowledge, question)
+    assert "23,900" in text
+    assert "1,240" in text
+    assert "Numbers:" not in text
+
+
+@pytest.mark.parametrize("date", ["12 August 2023.", "Saturday, August 12, 2023:", "2023-08-12."])
+def test_a_date_goes_with_the_sentence_behind_it(date):
+    diary = f"August\n{date} Ingrid saw a rat by the boat house. Traps were set.\n"
+    text, sources = told({"diary.txt": diary}, "When did Ingrid see a rat?")
+    assert f"“{date} Ingrid saw a rat by the boat house.”" in text
+    assert set(verdicts(text, sources)) == {"quoted"}
+
+
+def test_a_document_that_the_policy_denies_is_neither_read_nor_counted(tmp_path):
+    (tmp_path / "secret.md").write_text("The yeti lives in Ulm.\n", "utf-8")
+    (tmp_path / "lake.md").write_text("The lake is deep and cold.\n", "utf-8")
+    policy = "## Data access\n- allow the knowledge base\n- allow files `**`\n"
+    policy += "- deny files `secret.md`\n\n## External requests\n\n## Content\n\n"
+    policy += "## Allowed tools\n- allow search_knowledge, read_file\n"
+    with deepnb.Knowledge(tmp_path, embeddings=False) as knowledge:
+        knowledge.wait()
+        given = {"knowledge": knowledge, "policy": policy, "persist": False}
+        with deepnb.Session("research", workspace=tmp_path, **given) as session:
+            answers = []
+            for question in ("Summarise secret.md.", "Where is the helicopter?"):
+                run = session.ask(question).wait()
+                session.respond(session.pending["id"][0], "approve")
+                answers.append(run.wait().answer)
+    assert not any("yeti" in answer or "deep and cold" in answer for answer in answers)
+    assert "this step was not allowed" in answers[0]
+    assert "in 1 document. 1 document was left out by the policy." in answers[1]
+    assert "secret" not in answers[1]

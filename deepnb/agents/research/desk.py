@@ -67,3 +67,9 @@ class Desk:
         known = self.knowledge.overview() if self.knowledge else []
         seen = [each for each in known if self.may_read(each.location)]
         return [each for each in seen if not is_policy(each.location)]
+
+    def counted(self) -> tuple[int, int]:
+        """How many documents may be seen, and how many the policy leaves out."""
+        known = self.knowledge.documents.location if self.knowledge else ()
+        may = [self.may_read(each) for each in known if not is_policy(each)]
+        return sum(may), len(may) - sum(may)

@@ -11,19 +11,18 @@ from langgraph.graph import END
 
 from deepnb.agents.research import offline, prompts
 from deepnb.agents.research.asking import NoUsableReplyError
-from deepnb.agents.research.policy_file import is_policy
 from deepnb.agents.research.state import ResearchState, entry
 from deepnb.agents.research.thinker import remarks
 from deepnb.citations.verdicts import check
 from deepnb.errors import KnowledgeError
 from deepnb.transcript.legible import one_line
+from deepnb.transcript.wording import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deepnb.agents.research.desk import Desk
     from deepnb.citations.shapes import Source
-    from deepnb.knowledge import Overview
 
 _MOST_NAMED = 10
 _CHARACTERS = 24_000
@@ -44,10 +43,8 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
             said = f" The model wrote none ({error}), so it is made of quotes."
     if not text:
         sources = {identity: state["sources"][identity] for identity, _ in found}
-        number_known, known = await asyncio.to_thread(_documents, desk)
-        text, gaps = offline.write(
-            state["question"], plan, state["results"], sources, number_known, overview=known
-        )
+        facts = await asyncio.to_thread(_documents, desk)
+        text, gaps = offline.write(state["question"], plan, state["results"], sources, **facts)
         if not text:
             why = "Nothing was found that answers the question, so there is no report."
             reasoning = entry("synthesizer", why, aside=True)
@@ -55,7 +52,8 @@ async def synthesize(desk: Desk, state: ResearchState) -> dict[str, Any]:
             return {"messages": [AIMessage(said)], "reasoning": reasoning}
         gaps = f"- The model wrote no report, so these are quotes.\n{gaps}" if said else gaps
     number = len({identity for identity, _ in found})
-    summary = f"Wrote a report from {len(found)} passages of {number} sources.{said}"
+    read = f"{number_of(len(found), 'passage')} of {number_of(number, 'source')}"
+    summary = f"Wrote a report from {read}.{said}"
     gaps = "\n".join(filter(None, [gaps.strip(), unread]))
     return {"draft": text, "gaps": gaps, "reasoning": entry("synthesizer", summary)}
 
@@ -73,14 +71,14 @@ def _unread(desk: Desk) -> str:
     return f"- Not read, or not wholly: {listed}. `session.knowledge.problems` says why."
 
 
-def _documents(desk: Desk) -> tuple[int | None, list[Overview]]:
-    """Give how many documents there are, if that is known, and what they are about."""
+def _documents(desk: Desk) -> dict[str, Any]:
+    """Give how many documents may be read, how many may not, and what they are about."""
     try:
-        known = desk.knowledge.documents.location if desk.knowledge else None
-        number = None if known is None else sum(not is_policy(each) for each in known)
-        return number, desk.overview()
+        overview = desk.overview()
+        number, left_out = desk.counted() if desk.knowledge else (None, 0)
     except KnowledgeError:  # it was closed meanwhile
-        return None, []
+        return {}
+    return {"documents": number, "left_out": left_out, "overview": overview}
 
 
 def after_synthesis(state: ResearchState) -> str:
@@ -92,12 +90,8 @@ def check_citations(state: ResearchState) -> dict[str, Any]:
     """Look every claim up in what was read for this question."""
     found = _found(state)
     read = {identity: state["sources"][identity] for identity, _ in found}
-    checked = check(state["draft"], read, state["gaps"])
-    checked["conflicts"] = [  # a source may have passages that an earlier question has found
-        conflict
-        for conflict in checked["conflicts"]
-        if all((side["source"], side["passage"]) in found for side in conflict["sides"])
-    ]
+    # A source may have passages that an earlier question has found: those are not compared.
+    checked = check(state["draft"], read, state["gaps"], compared=set(found))
     identity = uuid4().hex
     checked["message"] = identity
     counts = ", ".join(
@@ -109,7 +103,7 @@ def check_citations(state: ResearchState) -> dict[str, Any]:
         "messages": [AIMessage(checked["text"], id=identity)],
         "reasoning": entry(
             "citation_check",
-            f"Looked up {len(checked['citations'])} claims: {counts}.",
+            f"Looked up {number_of(len(checked['citations']), 'claim') or 'no claims'}: {counts}.",
             aside=True,
         ),
     }

@@ -25,6 +25,7 @@ _MOST, _MOST_IN_A_STEP = 8, 4
 _LONGEST, _LONGEST_CODE = 420, 160
 _WORTH, _SAME_SOURCE = 0.5, 0.85
 _ADDS = 60
+_NUMBER = re.compile(r"\d+")
 # Line ends and what Markdown puts before a quoted line.
 _LAYOUT = re.compile(r"\s*\n[ \t]*(?:>[ \t]*)+|\s+")
 _OBEYED = re.compile(r"<[a-zA-Z/!?]|\]\(|[\[(【]\s*\^?\s*(?:sources?:?\s*)?S\d", re.IGNORECASE)
@@ -51,7 +52,9 @@ class Excerpts:
     def items(self, quoted: Sequence[Sentence]) -> str:
         """Quotes as a list, those of one source together."""
         order = list(dict.fromkeys(each.source for each in quoted))
-        sort = sorted(quoted, key=lambda each: (order.index(each.source), each.number, each.start))
+        sort = sorted(
+            quoted, key=lambda each: (order.index(each.source), *self._place(each), each.start)
+        )
         groups = [list(group) for _, group in groupby(sort, key=lambda each: each.source)]
         return "\n".join(self._item(group) for group in groups)
 
@@ -71,6 +74,9 @@ class Excerpts:
 
     def _title(self, quoted: Sentence) -> str:
         return safe(self._sources[quoted.source]["title"])
+
+    def _place(self, quoted: Sentence) -> tuple[int, int]:
+        return place_of(self._sources[quoted.source], quoted.number), quoted.number
 
     def _chosen(self, found: Sequence[Scored]) -> list[Sentence]:
         chosen: list[Sentence] = []
@@ -128,6 +134,14 @@ def _stretched(sentence: Sentence, others: Sequence[Sentence], text: str) -> Sen
         at -= 1
         start = beside[at].start
     return replace(sentence, start=start, end=end, text=text[start:end])
+
+
+def place_of(source: Source, number: int) -> int:
+    """Where a passage stands in its source: its first line, its page, its row."""
+    passages = source["passages"]
+    place = passages[number]["place"] if 0 <= number < len(passages) else ""
+    match = _NUMBER.search(place.rpartition(", ")[2])  # a sheet may have a number in its name
+    return int(match[0]) if match else 0
 
 
 def _flat(text: str) -> str:

@@ -8,6 +8,7 @@ that nothing is guessed; it is handed back.
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.models.offline.vocabulary import key_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from deepnb.agents.research.offline.reasons import Said
     from deepnb.interrupts import PlanStep
@@ -73,10 +74,11 @@ def heed(
             unused.clear()
             continue
         said = understood(spelled_out(reasons[0], documents), files)
-        reads = [_read(path, _as_asked(clause)) for path, clause in said.only if READ in tools]
+        asked = partial(_as_asked, reasons[0])
+        reads = [_read(path, asked(clause)) for path, clause in said.only if READ in tools]
         if len(reads) > MOST_STEPS:
             reads = []  # a part of them would be something else than was asked for
-        added = [*reads, *_asked_for(said.wishes, files, tools, topic)][:MOST_STEPS]
+        added = [*reads, *_asked_for(said.wishes, files, tools, topic, asked)][:MOST_STEPS]
         inputs = {step["input"] for step in added}
         unwanted = (unwanted | said.unwanted) - inputs
         kept = _dropped(_beside(left, said) if reads else left, said.against, files)
@@ -155,18 +157,23 @@ def _without(
 
 
 def _asked_for(
-    wishes: Sequence[str], files: Sequence[str], tools: Collection[str], topic: Sequence[str]
+    wishes: Sequence[str],
+    files: Sequence[str],
+    tools: Collection[str],
+    topic: Sequence[str],
+    asked: Callable[[str], str],
 ) -> Iterator[PlanStep]:
     for clause in wishes:
         named = named_in(clause, files) if READ in tools else []
-        yield from (_read(path, _as_asked(clause)) for path in named)
+        yield from (_read(path, asked(clause)) for path in named)
         if SEARCH in tools and (words := sought(clause, files if named else ())):
             wanted = f"{words} {' '.join(topic)}"
-            yield make_step(SEARCH, ASKED_FOR, wanted, _as_asked(clause))
+            yield make_step(SEARCH, ASKED_FOR, wanted, asked(clause))
 
 
-def _as_asked(clause: str) -> str:
-    return f"You asked for it: “{safe(clause)}”."
+def _as_asked(reason: str, clause: str) -> str:
+    """Quote a wish; all of the reason if the wish is not in the person's own words."""
+    return f"You asked for it: “{safe(clause if clause in reason else reason)}”."
 
 
 def _read(path: str, rationale: str) -> PlanStep:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deepnb.agents.research.notes import READ
 from deepnb.agents.research.offline.choose import commands
 from deepnb.agents.research.offline.clashes import asks_for_clashes, clashes, without_clashes
-from deepnb.agents.research.offline.excerpts import Excerpts
+from deepnb.agents.research.offline.excerpts import Excerpts, place_of
 from deepnb.agents.research.offline.naming import named, unnamed
 from deepnb.agents.research.offline.sentences import sentences
 from deepnb.agents.research.offline.steps import make_step, safe
@@ -41,7 +41,6 @@ _WHOLE = frozenset(
 _COMPARES = re.compile(r"\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b", re.IGNORECASE)
 _MOST_QUOTED, _MOST_LISTED, _MOST_HEADINGS = 8, 40, 3
 _FEW_WORDS = 5
-_NUMBER = re.compile(r"\d+")
 _NO_PROSE = (".csv", ".tsv", ".xlsx", ".xls", ".json", ".bib", ".py", ".r", ".js")
 # It ends in a colon, as what leads to something and claims nothing.
 _LEAD = "Verbatim quotes, chosen by rule; to sum up what they say takes a language model:"
@@ -106,7 +105,8 @@ def written(
         return (clash, rest) if clash else ("", _NO_CLASH.format(in_))
     most = max(_MOST_QUOTED // len(found), 1)
     said = [each for some in found for each in _leads(some, sources, most)]
-    which = "it begins, part by part" if meant else "the documents begin"
+    one = "it begins" if len(found) == 1 else "they begin"
+    which = f"{one}, part by part" if meant else "the documents begin"
     quoted = Excerpts(sources, said).items(said)
     begin = f"## How {which}\n\n{_LEAD}\n\n{quoted}" if said else ""
     rest = "" if meant else _others({sources[each.source]["location"] for each in said}, overview)
@@ -132,7 +132,7 @@ def _leads(
     found: Sequence[tuple[str, int]], sources: dict[str, Source], most: int
 ) -> list[Sentence]:
     """The first sentence of each part of a document, as far as it was read; if many, some."""
-    in_order = sorted(found, key=lambda each: _place(sources[each[0]], each[1]))
+    in_order = sorted(found, key=lambda each: place_of(sources[each[0]], each[1]))
     parts: dict[object, Sentence] = {}
     seen: set[str] = set()
     for id_, number in in_order:
@@ -157,12 +157,6 @@ def _tells(one: Sentence) -> bool:
         and len(words(one.text)) >= _FEW_WORDS
         and not commands(one.text)
     )
-
-
-def _place(source: Source, number: int) -> int:
-    passages = source["passages"]
-    match = _NUMBER.search(passages[number]["place"]) if 0 <= number < len(passages) else None
-    return int(match[0]) if match else 0
 
 
 def _others(read: Collection[str], overview: Sequence[Overview]) -> str:

@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING
 from deepnb.agents.research.notes import FETCH, READ, SEARCH
 from deepnb.agents.research.notes import WEB_SEARCH as WEB
 from deepnb.agents.research.offline.clashes import without_clashes
-from deepnb.agents.research.offline.naming import named
+from deepnb.agents.research.offline.naming import missing, named, unresolved
 from deepnb.agents.research.offline.objections import heed
 from deepnb.agents.research.offline.openings import first_looks, is_about_documents
-from deepnb.agents.research.offline.steps import DATES, DOUBT, FIGURES, make_step, safe
+from deepnb.agents.research.offline.steps import (
+    DATES,
+    DOUBT,
+    FIGURES,
+    make_step,
+    not_so_called,
+    safe,
+)
 from deepnb.agents.research.plans import MOST_STEPS
 from deepnb.keywords import coverage, idf
 from deepnb.models.offline.rank import asks_for_a_date
@@ -83,9 +90,8 @@ def plan(
         objections: Why plans for this question were refused, all of them so far, in order.
     """
     told = _in_context(question, earlier[-1] if earlier else "", overview)
-    looks = first_looks(told, overview, tools) if is_about_documents(told, overview) else ()
     web: list[PlanStep] = []
-    if not (steps := list(looks)):
+    if not (steps := [*_tries(told, overview, tools)] or [*_looks(told, overview, tools)]):
         asked = without_clashes(told)
         steps = [
             *_reads(named(told, overview), tools),
@@ -96,17 +102,39 @@ def plan(
     steps = [*steps[: MOST_STEPS - len(web)], *web]
     _number(steps)
     steps, unused = heed(steps, objections, overview, tools, subjects(told))
-    return {"question": told, "steps": _admitting(unused, steps)}
+    return {"question": told, "steps": _admitting(unused, unresolved(told, overview), steps)}
 
 
-def _admitting(unused: Sequence[str], steps: list[PlanStep]) -> list[PlanStep]:
-    """The steps, the first of which says which reasons nothing could be made of."""
-    if not unused or not steps:
+def _admitting(unused: Sequence[str], lost: Sequence[str], steps: list[PlanStep]) -> list[PlanStep]:
+    """The steps, the first of which says which reasons and names nothing could be made of."""
+    if not steps:
         return steps
-    reasons = "; ".join(f"“{safe(reason)}”" for reason in unused)
-    admitted = f"I could not make use of: {reasons}; edit the plan instead."
-    first: PlanStep = {**steps[0], "rationale": f"{admitted} {steps[0]['rationale']}"}
+    admitted = list(lost)
+    if unused:
+        reasons = "; ".join(f"“{safe(reason)}”" for reason in unused)
+        admitted.insert(0, f"I could not make use of: {reasons}; edit the plan instead.")
+    first: PlanStep = {**steps[0], "rationale": " ".join([*admitted, steps[0]["rationale"]])}
     return [first, *steps[1:]]
+
+
+def _looks(
+    question: str, overview: Sequence[Overview], tools: Collection[str]
+) -> Iterator[PlanStep]:
+    if is_about_documents(question, overview):
+        yield from first_looks(question, overview, tools)
+
+
+def _tries(
+    question: str, overview: Sequence[Overview], tools: Collection[str]
+) -> Iterator[PlanStep]:
+    """Where a file is named that is no document, that one, and no other in its place."""
+    strange = missing(question, overview) if READ in tools else []
+    if strange:
+        yield from _reads(named(question, overview), tools)
+    for path in strange:
+        name = safe(path)
+        reason = f"{not_so_called(name)} I try it, and take no other for it."
+        yield make_step(READ, f"What {name} says", path, reason)
 
 
 def _number(steps: Sequence[PlanStep]) -> None:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 # A file that a reason names is one character while the words around it are looked at.
 _FIRST = 0xE000
 _FILE = "[\ue000-\uf8ff]"
-_FILES = rf"{_FILE}(?:[\s,&]*(?:(?:and|or)\s+)?{_FILE})*"
+_FILES = rf"{_FILE}(?:[\s,&]*(?:(?:and|or)\s+)?(?:the\s+)?{_FILE})*"
 _CLAUSES = re.compile(
     r"(?:[;\n]+|[.!?]\s+"
     rf"|(?<!{_FILE}),\s+(?!(?:and\s+|or\s+)?\d)"
-    rf"|(?<={_FILE}),\s+(?!(?:and\s+|or\s+)?{_FILE}(?!\s+(?!(?:and|or|only|alone|please)\b)\w))"
+    rf"|(?<={_FILE}),\s+(?!(?:and\s+|or\s+)?(?:the\s+)?{_FILE}"
+    r"(?!\s+(?!(?:and|or|only|alone|please)\b)\w))"
     r"|(?<!thing)(?<!\ball)\s+(?=but\b)|\s+(?=and not\b))(?:\s*(?:but|and|instead)\s+)?",
     re.IGNORECASE,
 )

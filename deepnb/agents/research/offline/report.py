@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deepnb.agents.research.offline.choose import Evidence, Scored, distinct
 from deepnb.agents.research.offline.clashes import asks_for_clashes, clashes, without_clashes
 from deepnb.agents.research.offline.excerpts import BY_RULE, Excerpts
+from deepnb.agents.research.offline.naming import unresolved
 from deepnb.agents.research.offline.openings import is_about_documents, written
 from deepnb.agents.research.offline.steps import safe
 from deepnb.models.offline.answer import count, listing, shown
@@ -55,6 +56,7 @@ def write(
     documents: int | None = None,
     *,
     overview: Sequence[Overview] = (),
+    left_out: int = 0,
 ) -> Written:
     """Write the report; or, where nothing that was read answers, say what was looked for.
 
@@ -65,13 +67,15 @@ def write(
         sources: Everything that was read, by id.
         documents: How many documents were searched, if that is known.
         overview: What documents there are, for a question about them as such.
+        left_out: How many documents the policy has left out of it.
     """
     # A question that points back at an earlier one is told in full by the plan.
     told = plan.get("question") or question
     if is_about_documents(told, overview):
         report, rest = written(told, plan, results, sources, overview)
         if report or rest:
-            return Written(report, "\n\n".join(filter(None, [failures(plan, results), rest])))
+            open_ = "\n".join(filter(None, [*_lost(told, overview), failures(plan, results)]))
+            return Written(report, "\n\n".join(filter(None, [open_, rest])))
     evidence = Evidence(without_clashes(told), plan, sources)
     found = {
         step["id"]: _worth_quoting(evidence, step, results[step["id"]])
@@ -80,13 +84,13 @@ def write(
     }
     best = [] if is_sum(told) else _best(evidence, plan, found)
     if not best:
-        return Written("", _nothing(evidence, plan, results, documents))
+        return Written("", _nothing(evidence, plan, results, documents, left_out))
     quoted = Excerpts(sources, [each.sentence for each in best])
     sections = [quoted.section(step, found.get(step["id"], [])) for step in plan["steps"]]
     if not any("[S" in each for each in sections):  # all is in short already
         sections = []
     in_short = "\n".join(quoted.line(each.sentence) for each in best)
-    gaps = _gaps(evidence, plan, results, found, quoted.terms)
+    gaps = [*_lost(told, overview), *_gaps(evidence, plan, results, found, quoted.terms)]
     clash = ""
     if asks_for_clashes(told):
         read = [result.get("found", []) for result in results.values()]
@@ -100,6 +104,10 @@ def failures(plan: Plan, results: Mapping[str, StepResult]) -> str:
     """List the steps of which nothing came, and why."""
     reasons = [(step, _failure(results.get(step["id"], {}))) for step in plan["steps"]]
     return "\n".join(f"- {safe(step['title'])}: {reason}" for step, reason in reasons if reason)
+
+
+def _lost(question: str, overview: Sequence[Overview]) -> list[str]:
+    return [f"- {said}" for said in unresolved(question, overview)]
 
 
 def _worth_quoting(evidence: Evidence, step: PlanStep, result: StepResult) -> list[Scored]:
@@ -146,10 +154,12 @@ def _gaps(
         )
     answered = {frozenset(evidence.wanted(s)) for s in plan["steps"] if found.get(s["id"])}
     for step in plan["steps"]:
-        result = results.get(step["id"], {})
+        result, wanted = results.get(step["id"], {}), frozenset(evidence.wanted(step))
         if reason := _failure(result):
             lines.append(f"- {safe(step['title'])}: {reason}")
-        elif frozenset(evidence.wanted(step)) not in answered:
+        elif wanted not in answered:
+            if wanted == frozenset[str]().union(*(each for each in answered if each < wanted)):
+                continue  # it looked for several things at once, and each was found by itself
             spelled = f"{step['input']} {evidence.question}"
             looked = listing(shown(spelled, evidence.wanted(step)))
             lines.append(f"- {safe(step['title'])}: no passage has enough of {looked} together.")
@@ -172,6 +182,7 @@ def _nothing(
     plan: Plan,
     results: Mapping[str, StepResult],
     documents: int | None,
+    left_out: int,
 ) -> str:
     """Say what was looked for, in which words and where, and what came nearest."""
     question = evidence.question
@@ -187,6 +198,9 @@ def _nothing(
     looked = listing(shown(question, evidence.asked)) or f"*{safe(question)}*"
     where = f" in {count(documents, 'document')}" if documents is not None else ""
     said = f"{NOTHING} I looked for {looked}{where}."
+    if left_out:
+        were = "was" if left_out == 1 else "were"
+        said += f" {count(left_out, 'document')} {were} left out by the policy."
     if evidence.absent:
         said += f" In nothing that was read: {listing(shown(question, evidence.absent))}."
     if is_sum(question):

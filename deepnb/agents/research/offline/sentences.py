@@ -43,6 +43,13 @@ _TITLE_LINE = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?[A-Z][^\n.!?]{0,59}\n(?=[A-Z])"
 # It tells nothing that stands not below it, as far as it names no number and no second thing.
 _HEADLINE = re.compile(r"\s*[A-Z\u00c0-\u00de][^\n.!?\d,:;|]{0,79}\s*")
 _FULL_STOP = re.compile(r"[.!?](?:\s|$)")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY = r"\d{1,2}(?:st|nd|rd|th|\.)?"
+_DATE = re.compile(
+    rf"(?:[a-z]+day,?\s+)?(?:{_DAY}\s+{_MONTH}|{_MONTH}\s+{_DAY}|\d{{4}}-\d\d-\d\d)"
+    r"(?:,?\s+\d{4})?[.:]",
+    re.IGNORECASE,
+)
 _EMPHASIS = r"\*{1,3}|_{1,3}"
 _OPENS, _CLOSES = re.compile(rf"({_EMPHASIS})(?=\S)"), re.compile(rf"(?<=\S)({_EMPHASIS})$")
 
@@ -264,13 +271,28 @@ def _spans(piece: Piece, start: int) -> Iterator[tuple[int, int]]:
     elif piece.kind == "code":
         whole = [match.span() for match in _LINE.finditer(text)]
     else:
-        whole = spans(text)
+        whole = _dated(text, spans(text))
     for first, last in whole:
         part = text[first:last]
         stripped = _whole(part.strip()) if piece.kind in _PROSE else part.strip()
         if stripped:
             offset = start + first + part.index(stripped)
             yield offset, offset + len(stripped)
+
+
+def _dated(text: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The sentences of a paragraph; a date that is one of its own goes with the next."""
+    found: list[tuple[int, int]] = []
+    for first, last in sentences:
+        begin = first
+        if found:
+            before, end = found[-1]
+            line = before + text[before:end].rstrip().rfind("\n") + 1  # a title may be above it
+            if _DATE.fullmatch(text[line:end].strip()):
+                found[-1:] = [(before, line)] if before < line else []
+                begin = line
+        found.append((begin, last))
+    return found
 
 
 def _whole(text: str) -> str:

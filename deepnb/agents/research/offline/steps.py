@@ -36,3 +36,8 @@ def safe(text: str) -> str:
     """A name as words for a title: one line, not long, nothing that Markdown would obey."""
     line = " ".join(_UNSAFE.sub(" ", text).split())
     return line if len(line) <= _LONGEST_TITLE else f"{line[:_LONGEST_TITLE].rstrip()}…"
+
+
+def not_so_called(name: str) -> str:
+    """Say that there is no such document, or that it may not be read, and not which."""
+    return f"No document that may be read is called “{safe(name)}”."
