@@ -135,7 +135,7 @@ KEEP = """reply => {
   return window.kept.length;
 }"""
 IN_PLACE = "reply => window.kept.filter(node => !reply.contains(node)).map(node => node.outerHTML)"
-BLOCKS = """reply => [...reply.querySelectorAll(".dn-block")].slice(0, 3).map(
+BLOCKS = """reply => [...reply.querySelectorAll(".dn-block > *")].slice(0, 3).map(
   block => block.getBoundingClientRect().top - reply.getBoundingClientRect().top)"""
 
 

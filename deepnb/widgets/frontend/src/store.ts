@@ -38,6 +38,9 @@ export interface Store {
 /** How long those who look wait for the rest of a long thread: its beginning is seldom looked at. */
 const REST = 300;
 
+/** Milliseconds in which a frame or two are drawn. */
+const FRAMES = 40;
+
 /** How long a message that was taken may stand until the news tell it. */
 const PATIENCE = 3000;
 
@@ -60,7 +63,8 @@ export class Conversation implements Store {
   private madeOpen: readonly QuestionStep[] = [];
   private madeReports: readonly Report[] = [];
   private madeRows: readonly UsageRow[] | null = null;
-  private frame = 0;
+  private isTelling = false;
+  private told = -Infinity; // when those who look were told last
   private rest: ReturnType<typeof setTimeout> | undefined;
 
   get turns(): readonly Turn[] {
@@ -209,16 +213,22 @@ export class Conversation implements Store {
     this.madeRows = null;
   }
 
-  /** Tells those who look, at most once per frame of the screen. */
+  /** Tells those who look, at most once per frame of the screen, and not while nobody sees it. */
   private changed(): void {
     this.madeTurns = null;
     clearTimeout(this.rest);
     this.rest = undefined;
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      for (const listener of this.listeners) listener();
-    });
+    if (this.isTelling) return;
+    this.isTelling = true;
+    // To wait for a frame first would have what comes seldom be seen a frame later.
+    if (document.hidden || performance.now() - this.told < FRAMES) requestAnimationFrame(() => this.tell());
+    else queueMicrotask(() => this.tell());
+  }
+
+  private tell(): void {
+    this.isTelling = false;
+    this.told = performance.now();
+    for (const listener of this.listeners) listener();
   }
 }
 

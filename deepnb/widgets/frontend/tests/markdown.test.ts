@@ -55,8 +55,8 @@ test("a definition that goes leaves what it stood between apart, and a page hold
   const { pages, links } = new Blocks().whole("- a\n\n[x]: https://x.test\n- b\n");
   expect(flat({ pages }).map((piece) => piece.trim())).toEqual(["- a", "- b"]);
   expect(links).toContain("https://x.test");
-  const many = new Blocks().whole("Paragraph.\n\n".repeat(70)).pages;
-  expect(many.map((page) => page.join("").match(/P/g)!.length)).toEqual([32, 32, 6]);
+  const many = new Blocks().whole("Paragraph.\n\n".repeat(130)).pages;
+  expect(many.map((page) => page.join("").match(/P/g)!.length)).toEqual([64, 64, 2]);
 });
 
 test.each([

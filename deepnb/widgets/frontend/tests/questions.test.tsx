@@ -271,8 +271,10 @@ test.each([
 ])("a question with the id of one that was answered is a new one: %s", async (_, told, changed) => {
   const step = approval([edit], [fetch]);
   const { root, request, press, button, show, tell } = open(step);
+  vi.useFakeTimers();
   await press("Approve");
   await press("Approve");
+  await act(() => void vi.advanceTimersByTime(50));
   expect(root.textContent).toContain("Sent");
   tell(told);
   show(<QuestionCard step={{ ...step, ...changed }} />);

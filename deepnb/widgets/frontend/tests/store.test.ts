@@ -206,17 +206,22 @@ test("marks that turn text around are spelled out in names and results", () => {
   expect(only(store).steps).toMatchObject([{ name: "x\\u2066", result: "a\\u202eb" }]);
 });
 
-test("those who look are told once per frame, however much comes", () => {
+test("those who look are told at once, and then once per frame, however much comes", async () => {
   const frames: FrameRequestCallback[] = [];
   vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => frames.push(callback));
   const store = new Conversation();
-  const seen = vi.fn();
+  const seen = vi.fn(() => void store.turns[0]!.question);
   store.subscribe(seen);
   store.apply(news([started()]));
-  store.apply(news([event("token", { id: "m", text: "a" })]));
-  expect(seen).not.toHaveBeenCalled();
-  frames.forEach((frame) => frame(0));
+  expect(seen).not.toHaveBeenCalled(); // before all of it is read
+  await null;
   expect(seen).toHaveBeenCalledOnce();
+  store.apply(news([event("token", { id: "m", text: "a" })]));
+  store.apply(news([event("token", { id: "m", text: "b" })]));
+  await null;
+  expect(seen).toHaveBeenCalledOnce();
+  frames.forEach((frame) => frame(0));
+  expect(seen).toHaveBeenCalledTimes(2);
   vi.unstubAllGlobals();
 });
 

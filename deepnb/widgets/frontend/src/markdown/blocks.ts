@@ -21,7 +21,7 @@ export interface Split {
   readonly links: string;
 }
 
-const PAGE = 32; // blocks
+const PAGE = 64; // blocks
 
 export class Blocks {
   private pages: (readonly string[])[] = [];

@@ -8,7 +8,10 @@ import type { QuestionStep } from "../model";
 import type { JsonValue } from "../protocol";
 import { usePlace } from "./drafts";
 
-/** Milliseconds until a card says that it sends: to draw it first would keep the answer waiting. */
+/**
+ * Milliseconds until a card says that it sends, or has sent: to draw that first would keep the
+ * answer waiting, and the run behind it. The news of what was decided mostly come before.
+ */
 const LULL = 50;
 
 /** How an answer of this view stands. `refused` says why the kernel has not taken it, if it has not. */
@@ -18,6 +21,7 @@ class Answering {
   /** Whether nobody knows if it has arrived. */
   unknown = false;
   private readonly listeners = new Set<() => void>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   subscribe(callback: () => void): () => void {
     this.listeners.add(callback);
@@ -29,20 +33,26 @@ class Answering {
     if (this.state !== "open") return;
     this.state = "sending";
     this.refused = "";
-    const timer = setTimeout(() => this.tell(), LULL);
+    this.tellSoon();
     try {
       await client.request("respond", { question, answer });
       this.state = "sent";
+      this.tellSoon();
     } catch (error) {
       this.unknown = error instanceof RefusedError && error.kind === "ConnectionLost";
       this.state = "open";
       this.refused = (error as Error).message;
+      this.tell();
     }
-    clearTimeout(timer);
-    this.tell();
+  }
+
+  private tellSoon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tell(), LULL);
   }
 
   private tell(): void {
+    clearTimeout(this.timer);
     for (const listener of this.listeners) listener();
   }
 }
