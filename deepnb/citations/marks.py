@@ -32,10 +32,13 @@ CODE_SPAN = r"\\[\\`]|(?P<ticks>`++)(?:(?:[^`]++|(?!(?P=ticks)(?!`))`++)*+(?P=ti
 _ID = re.compile(r"(?i)(?<![^\W_])S[*_]*(\d{1,6})(?!\d)")
 # Nothing here is read twice in another way: a hostile text would take for ever.
 _SPACE = r"(?<![ \t])[ \t]*+"
-_IDS = r"\^?[\s*_]*+(?:sources?:?[\s*_]*+)?S[*_]*+\d{1,6}"
+_IDS = r"\^?[\s*_]*+(?:(?:sources?|see|cf\.?):?[\s*_]*+)?S[*_]*+\d{1,6}"
 _PLACE = (
-    r"(?:[\s,;&/*_\u00b6\u2013-]|and|pp?\.|pages?|lines?|slides?|rows?|cells?|\u2020\w*|S?\d+)*+"
+    r"(?:[\s,;:&/()*_\u00a7\u00b6\u2013-]|and|pp?\.|pages?|lines?|slides?|rows?|cells?|\u2020\w*|S?\d+)*+"
+    r"(?:(?<=[,;:(]\s)[^\[\]\n]{0,80})?+"  # whatever else it says of the place
 )
+_RANGE = re.compile(r"(?i)S(\d{1,6})\s*[-\u2013]\s*S(\d{1,6})")
+_LONGEST_RANGE = 20
 _PIECE = re.compile(
     rf"""
     (?P<code>{CODE_SPAN})
@@ -192,7 +195,7 @@ def _link(label: str, match: re.Match[str], locations: Collection[str]) -> str:
 
 
 def _marks(match: re.Match[str], ids: Collection[str], unknown: list[str]) -> str:
-    written = match[0]
+    written = _RANGE.sub(_spelled_out, match[0])
     found = list(dict.fromkeys(f"S{int(number)}" for number in _ID.findall(written)))
     if match["round"] and not all(key in ids for key in found):
         return written  # perhaps it is no mark at all
@@ -200,6 +203,13 @@ def _marks(match: re.Match[str], ids: Collection[str], unknown: list[str]) -> st
     unknown += [key for key in found if key not in ids]
     space = written[: len(written) - len(written.lstrip())]
     return space + "".join(f"[{key}]" for key in known) if known else ""
+
+
+def _spelled_out(ends: re.Match[str]) -> str:
+    first, last = int(ends[1]), int(ends[2])
+    if not 0 < last - first <= _LONGEST_RANGE:
+        return ends[0]
+    return ", ".join(f"S{number}" for number in range(first, last + 1))
 
 
 def _address(written: str, locations: Collection[str]) -> str:

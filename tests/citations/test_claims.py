@@ -206,3 +206,21 @@ def test_a_claim_that_is_wrapped_as_code_is_one(report):
 def test_code_that_cites_nothing_stays_code():
     report = "It runs [S1]:\n\n```python\nx = a[1]\n```"
     assert tidy(report, ["S1"], []) == (report, 0)
+
+
+@pytest.mark.parametrize(
+    ("mark", "tidied", "removed"),
+    [
+        ("[S9: p. 3]", "", 1),
+        ("[see S9]", "", 1),
+        ("[cf. S1]", "[S1]", 0),
+        ("[S9, Smith 2019]", "", 1),
+        ("[S1, §3]", "[S1]", 0),
+        ("[S9 (p. 3)]", "", 1),
+        ("[S1-S3]", "[S1][S3]", 1),
+        ("[S3 bucket]", "[S3 bucket]", 0),
+    ],
+)
+def test_marks_that_say_more_are_marks(mark, tidied, removed):
+    expected = f"It is so {tidied}.".replace(" .", ".")
+    assert tidy(f"It is so {mark}.", {"S1", "S3"}, []) == (expected, removed)
