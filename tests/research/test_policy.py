@@ -472,7 +472,7 @@ def test_a_rejection_without_reasons_is_a_rejection(policy):
 
 
 def test_only_two_approvals_are_an_approval(policy):
-    forged = ModelVerdict.model_construct(verdict="Approved!", reasons=[], suggestions=[])
+    forged = ModelVerdict.model_construct(verdict="Approved!", reasons=[])
     said = [verdict("approved"), verdict("rejected"), verdict("rejected", "No."), forged]
     said += [None, {"verdict": "approved", "reasons": []}, "approved"]
     for rules in (audit_rules(CLEAN, policy, TOOLS), audit_rules(DIRTY, policy, TOOLS)):

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from deepnb.agents.research.policy import Policy, ToolFacts
     from deepnb.interrupts import Audit, Plan
 
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+# Few and short, for a small model that is held to a form writes until the form is full.
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
 class ModelVerdict(BaseModel):
@@ -21,8 +22,7 @@ class ModelVerdict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     verdict: Literal["approved", "rejected"]
-    reasons: list[Reason] = Field(max_length=20)
-    suggestions: list[Reason] = Field(default=[], max_length=20)
+    reasons: list[Reason] = Field(max_length=6)
 
 
 def audit_rules(plan: Plan, policy: Policy, tools: Mapping[str, ToolFacts]) -> Audit:
@@ -58,7 +58,7 @@ def combine(rules: Audit, verdict: ModelVerdict | None, failure: str | None) -> 
         approved = False
     else:
         approved = verdict.verdict == "approved"
-        remarks += [*verdict.reasons, *verdict.suggestions]
+        remarks += verdict.reasons
         if not approved and not verdict.reasons:
             remarks.append("The auditor has rejected the plan and gives no reason.")
         said = f"The model {'approves' if approved else 'rejects'} it."
