@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import KnowledgeError
+from deepnb.sqlite import connect, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,10 +69,7 @@ class Store:
             raise
 
     def _connect(self) -> sqlite3.Connection:
-        # Transactions are begun where they are meant. Another process may need a moment to commit.
-        connection = sqlite3.connect(
-            self.folder / NAME, check_same_thread=False, isolation_level=None, timeout=30
-        )
+        connection = connect(self.folder / NAME, timeout=30)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
@@ -102,15 +100,8 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Cursor]:
         """Do everything inside, or nothing of it."""
-        with self._writing, closing(self._writer.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                yield cursor
-                cursor.execute("COMMIT")
-            except BaseException:
-                if self._writer.in_transaction:
-                    cursor.execute("ROLLBACK")
-                raise
+        with self._writing, transaction(self._writer) as cursor:
+            yield cursor
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Cursor]:

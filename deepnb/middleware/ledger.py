@@ -8,13 +8,15 @@ a file, so that a budget outlives the kernel where a session wants that.
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from deepnb.sqlite import connect, transaction
+
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
@@ -55,9 +57,9 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path = ":memory:") -> None:
-        # Autocommit, and one lock: what happens in between is arithmetic on a handful of rows.
+        # One lock: what happens while it is held is arithmetic on a handful of rows.
         self.is_in_memory = path == ":memory:"
-        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._db = connect(path)
         self._lock = threading.Lock()
         with self._transaction() as db:
             db.execute(
@@ -160,11 +162,5 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        with self._lock, closing(self._db.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                yield cursor
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            cursor.execute("COMMIT")
+        with self._lock, transaction(self._db) as cursor:
+            yield cursor

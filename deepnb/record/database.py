@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deepnb.errors import DamagedThreadError, NewerThreadError, StorageError, ThreadError
+from deepnb.sqlite import connect, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +45,8 @@ class Database:
         self._path = path
         self._lock = threading.RLock()
         with self.explained():
-            self._db = sqlite3.connect(
-                _address(path, read_only=read_only) if path else ":memory:",
-                uri=True,
-                check_same_thread=False,
-                isolation_level=None,  # transactions are begun where they are meant
-                timeout=10,
-            )
+            where = _address(path, read_only=read_only) if path else ":memory:"
+            self._db = connect(where, uri=True)
         try:
             with self.explained():
                 self._prepare(read_only=read_only)
@@ -69,7 +65,7 @@ class Database:
             return
         if read_only:  # whoever made it has died before it was made
             self._db.close()
-            self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+            self._db = connect(":memory:")
         # Readers do not wait for writers, and a killed process loses no committed transaction.
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
@@ -84,15 +80,8 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Cursor]:
         """Do everything inside, or nothing of it."""
-        with self._lock, self.explained(), closing(self._db.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                yield cursor
-                cursor.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    cursor.execute("ROLLBACK")
-                raise
+        with self._lock, self.explained(), transaction(self._db) as cursor:
+            yield cursor
 
     def rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Read."""
