@@ -368,6 +368,20 @@ def test_questions_of_every_kind_can_be_answered(lake):
     assert terminal.end() == 0
 
 
+def test_what_only_a_browser_can_answer_is_left_to_it_or_refused(lake):
+    model = """ScriptedModel(lambda messages: messages[-1].text
+        if messages[-1].type == "tool" else call("read_file", file_path="/files/notes.md"))"""
+    command = ["ask", "--workspace", str(lake)]
+    client = {"model": model, "more": '{"client": True}'}
+    terminal = Terminal([*command, "Go"], **client).until("Read “notes.md” in your files")
+    terminal.until("There is nothing to type").until(">").type("leave\n")
+    assert terminal.end() == 3
+    assert "{" not in terminal.shown
+    again = Terminal(command, **client).until("[r]efuse").until(">").type("r\n")
+    again.until("The person does not want their files to be used for this.")
+    assert again.end() == 0
+
+
 def test_a_question_that_was_left_is_put_again(lake):
     terminal = Terminal(["ask", WRITE, "--workspace", str(lake)])
     terminal.until("[y]es").until(">").type("\x04")  # Ctrl-D

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -45,6 +46,7 @@ class Terminal:
         _forget_what_was_typed()
         self._stream.write(f"{prompt} {self.paint.bold('>')} ")
         self._stream.flush()
+        _wait_for_typing()
         line = sys.stdin.readline()
         if not line:
             self.show("")
@@ -91,6 +93,13 @@ def _forget_what_was_typed() -> None:
     except ImportError:  # Windows has other terminals
         return
     termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
+def _wait_for_typing() -> None:
+    """Wait for a line in short sleeps: a Ctrl-C just before a long one would be missed."""
+    if os.name == "posix":
+        while not select.select([sys.stdin], [], [], 0.2)[0]:
+            pass
 
 
 def _edited(text: str, terminal: TextIO) -> str:
