@@ -17,8 +17,18 @@ DeepnbError
 ├── FetchError             a page was refused, or could not be fetched
 ├── WebSearchError         the web could not be searched
 ├── PathError              a path is malformed, or would leave its root (also a ValueError)
+├── ChangedError           a file is not what somebody saw there, so it was left alone
 ├── KnowledgeError         a knowledge base cannot be opened, or cannot do what it was asked to
 ├── UnreadableError        a document cannot be read: encrypted, scanned, broken, too large
+├── PaymentError           money could not be taken, kept or given back
+│   ├── TokenError             a token was not taken, and is still its owner's
+│   │   ├── SpentTokenError        it was spent already
+│   │   ├── PendingTokenError      it is being spent at this moment
+│   │   └── DuplicateTokenError    it is in the wallet already
+│   ├── MintError              a mint refuses, or its answer cannot be right
+│   │   └── MintUnreachableError   it does not answer, so nobody knows yet
+│   ├── PaymentExhaustedError  what was paid in does not cover the next call
+│   └── WalletError            the wallet file cannot be opened, or others can read it
 ├── RunConfigError         a run lacks the configuration that its agent needs
 ├── NobodyToAskError       a run needs a person's answer and cannot wait for one
 ├── AnswerError            an answer does not fit the question it is for
@@ -105,6 +115,10 @@ class PathError(DeepnbError, ValueError):
     """A path is malformed, or would leave its root."""
 
 
+class ChangedError(DeepnbError):
+    """A file is not what somebody saw there, so it was left alone."""
+
+
 class KnowledgeError(DeepnbError):
     """A knowledge base cannot be opened, or cannot do what it was asked to."""
 
@@ -116,6 +130,58 @@ class UnreadableError(DeepnbError):
         super().__init__(f"{name!r} {reason}")
         self.name = name
         self.reason = reason
+
+
+class PaymentError(DeepnbError):
+    """Money could not be taken, kept or given back."""
+
+
+class TokenError(PaymentError):
+    """A token was not taken, and is still its owner's."""
+
+
+class SpentTokenError(TokenError):
+    """The token, or a part of it, was spent already."""
+
+
+class PendingTokenError(TokenError):
+    """The token is being spent at this moment, which may still fail."""
+
+
+class DuplicateTokenError(TokenError):
+    """The token, or a part of it, is in the wallet already.
+
+    `handle` is what it goes by, if it was paid into the same account.
+    """
+
+    def __init__(self, message: str, handle: str | None = None) -> None:
+        super().__init__(message)
+        self.handle = handle
+
+
+class MintError(PaymentError):
+    """A mint refuses, or its answer cannot be right; `code` is its own word for why."""
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MintUnreachableError(MintError):
+    """A mint does not answer, so nobody knows yet whether it did what it was asked to."""
+
+
+class PaymentExhaustedError(PaymentError):
+    """What was paid in does not cover the next call."""
+
+    def __init__(self, message: str, price: int, balance: int) -> None:
+        super().__init__(message)
+        self.price = price
+        self.balance = balance
+
+
+class WalletError(PaymentError):
+    """The wallet file cannot be opened, or others can read it."""
 
 
 class RunConfigError(DeepnbError):

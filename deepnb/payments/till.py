@@ -1,0 +1,216 @@
+"""Where money is taken in, charged and given back: the one object that the rest of deepnb uses."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from deepnb.errors import MintError, PaymentError, TokenError
+from deepnb.payments import curve, tokens, validate
+from deepnb.payments.config import WALLET
+from deepnb.payments.ledger import Ledger
+from deepnb.payments.mint import PENDING, Mint
+from deepnb.payments.settle import settle
+from deepnb.payments.store import Store
+from deepnb.payments.wallet import Refund, Wallet
+
+if TYPE_CHECKING:
+    from deepnb.payments.config import Cashu
+    from deepnb.payments.tokens import Token
+    from deepnb.payments.wallet import Deposit
+
+_MARGIN = 60.0
+"""Seconds before a lock ends from which on it is not relied on: clocks differ."""
+
+
+class Till:
+    """Takes tokens in, charges accounts, and settles them.
+
+    Everything in it blocks until it is done; from a coroutine, use `asyncio.to_thread`. It may be
+    used by several threads, and its wallet by several processes.
+
+    Args:
+        cashu: Which mints are taken, what a call costs, and where the wallet is.
+
+    Raises:
+        WalletError: The wallet file cannot be opened, or others can read it.
+    """
+
+    def __init__(self, cashu: Cashu) -> None:
+        self.price = cashu.price_sats
+        self.mints = tuple(cashu.mints)
+        self._store = Store(Path(cashu.wallet or WALLET).expanduser().absolute())
+        self._wallet = Wallet(self._store)
+        self._ledger = Ledger(self._store)
+        self._open: dict[str, Mint] = {}
+
+    def __repr__(self) -> str:
+        return f"Till(mints={list(self.mints)}, price_sats={self.price})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the wallet file and of all connections."""
+        for mint in self._open.values():
+            mint.close()
+        self._store.close()
+
+    @property
+    def pubkey(self) -> str:
+        """The key to lock tokens to: then not even their payer can spend them twice."""
+        return self._wallet.pubkey
+
+    # paying in
+
+    def deposit(self, account: str, token: str) -> Deposit:
+        """Take a token in, once it was found to be good. Nothing is redeemed yet.
+
+        Args:
+            account: Who it is for: the id of a session's thread.
+            token: The token, as a wallet has written it.
+
+        Raises:
+            TokenError: It is not good, or too small; it is still its owner's.
+            DuplicateTokenError: It is here already; `handle` says under which name, if it was
+                paid into the same account.
+            MintError: The mint cannot be reached, or cannot be believed; it is still its owner's.
+        """
+        read = tokens.parse(token)
+        mint = self._mint(validate.mint_of(read, self.mints))
+        points = [curve.text(curve.secret_point(proof.secret)) for proof in read.proofs]
+        if self._wallet.known(points):
+            raise self._wallet.duplicate(account, points)
+        good = validate.check(read, mint, self.pubkey)
+        value = good.token.amount - good.fee
+        if value <= 0 or self.balance(account) + value < self.price:
+            raise TokenError(
+                f"The token is worth {max(value, 0)} sat here, after the mint's fee of {good.fee}, "
+                f"and a call costs {self.price}. Send a larger one."
+            )
+        return self._wallet.add(account, good.token, good.fee, good.safe_until)
+
+    # charging
+
+    def balance(self, account: str) -> int:
+        """Say what an account has left, in sat: what was paid in, without the mints' fees."""
+        return self._ledger.balance(account)
+
+    def spent(self, account: str) -> int:
+        """Say what an account was charged in all, in sat."""
+        return self._ledger.spent(account)
+
+    def charge(self, account: str, key: str) -> int:
+        """Charge an account for one call, and say what it has left.
+
+        A token that its payer could spend elsewhere is looked at first. What turns out to be spent
+        is not counted any more, and what was charged to it is the loss of whoever took it.
+
+        Args:
+            account: Whose call it is.
+            key: What the call goes by: a key that was charged is not charged again.
+
+        Raises:
+            PaymentExhaustedError: There is not enough left, and nothing was charged.
+            MintError: The mint cannot be asked whether the money is still there.
+        """
+        if not self._ledger.is_charged(account, key):
+            self._look_again(account)
+            self._ledger.charge(account, self.price, key)
+        return self.balance(account)
+
+    def _look_again(self, account: str) -> None:
+        soon = time.time() + _MARGIN
+        for deposit in self._wallet.deposits(account):
+            if not deposit.available or deposit.safe_until > soon:
+                continue
+            states = self._mint(deposit.mint).states(self._wallet.points(deposit.handle))
+            if "PENDING" in states:
+                raise MintError(
+                    f"{deposit.mint} is spending the token that pays for this. Try again in a "
+                    "minute, or pay in another one.",
+                    PENDING,
+                )
+            if "SPENT" in states:
+                proofs = self._wallet.proofs(deposit.handle)
+                pairs = zip(proofs, states, strict=True)
+                lost = sum(proof.amount for proof, state in pairs if state == "SPENT")
+                self._wallet.lose(deposit.handle, lost)
+
+    # giving back
+
+    def settle(self, account: str) -> Refund:
+        """Swap an account's deposits into what was earned and what is given back.
+
+        It can be called again at any time: what was settled stays as it is, and what could not be
+        is tried again. With nothing new to settle, the last refund is given again.
+
+        Raises:
+            MintError: A mint cannot be reached, refuses, or cannot be believed. Its deposit is
+                kept, and the rest is settled: `refund` gives that.
+        """
+        problem: MintError | None = None
+        for deposit in self._wallet.unsettled(account):
+            try:
+                settle(self._wallet, self._mint(deposit.mint), deposit)
+            except MintError as error:
+                problem = problem or error
+        if problem:
+            raise problem
+        return self.refund(account) or Refund("", 0, 0, 0, 0, 0, ())
+
+    def refund(self, account: str) -> Refund | None:
+        """Give an account's last refund as it stands, without asking a mint."""
+        handle = self._wallet.latest_refund(account)
+        return self._wallet.refund(handle) if handle else None
+
+    def reveal(self, handle: str) -> Refund:
+        """Give the refund that goes by a handle, with its money.
+
+        Raises:
+            PaymentError: There is none.
+        """
+        refund = self._wallet.refund(handle)
+        if not refund.total:
+            raise PaymentError("There is no refund of that handle in this wallet.")
+        return refund
+
+    def is_claimed(self, handle: str) -> bool:
+        """Ask the mints whether somebody has redeemed all of a refund.
+
+        Raises:
+            MintError: One cannot be reached, or cannot be believed.
+        """
+        for token in self.reveal(handle).tokens:
+            points = [curve.text(curve.secret_point(proof.secret)) for proof in token.proofs]
+            if set(self._mint(token.mint).states(points)) != {"SPENT"}:
+                return False
+        return True
+
+    # earnings
+
+    @property
+    def earned(self) -> int:
+        """What was earned and not collected, in sat."""
+        return self._wallet.earned
+
+    def collect(self) -> tuple[Token, ...]:
+        """Give all that was earned as tokens, one for each mint: `written()` is the money.
+
+        They stay in the wallet file, so that `collected` can give them again.
+        """
+        return self._wallet.collected(self._wallet.collect())
+
+    def collected(self) -> tuple[Token, ...]:
+        """Give all that was ever collected; what was redeemed since is worth nothing any more."""
+        return self._wallet.collected()
+
+    def _mint(self, url: str) -> Mint:
+        """The mint of a deposit, which may have been taken off the list since."""
+        if url not in self._open:
+            self._open[url] = Mint(url)
+        return self._open[url]
