@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         interrupts,
         middleware,
         models,
+        payments,
         samples,
         testing,
     )
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from deepnb.middleware.budget import Budget
     from deepnb.notebook.doctor import doctor
     from deepnb.notebook.magics import load_ipython_extension
+    from deepnb.payments.config import Cashu
     from deepnb.session.listing import forget, threads
     from deepnb.session.session import Session
 
@@ -36,6 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Budget",
+    "Cashu",
     "Knowledge",
     "Note",
     "Session",
@@ -53,6 +56,7 @@ __all__ = [
     "mcp_tools",
     "middleware",
     "models",
+    "payments",
     "samples",
     "testing",
     "threads",
@@ -62,6 +66,7 @@ __getattr__ = lazy(
     __name__,
     {
         "Budget": "middleware.budget",
+        "Cashu": "payments.config",
         "Knowledge": "knowledge",
         "Note": "knowledge",
         "Session": "session.session",
@@ -78,6 +83,7 @@ __getattr__ = lazy(
         "mcp_tools": "agents.mcp",
         "middleware": "middleware",
         "models": "models",
+        "payments": "payments",
         "samples": "samples",
         "testing": "testing",
         "threads": "session.listing",

@@ -23,6 +23,9 @@ What `data` holds, by kind (all JSON):
     report              a report after its check, see there; `message` is the id of the message
     settled             citation, by, note, checked?: a person has checked a claim of the run's
                         report, or (`checked` is false) has taken that back
+    disclosed           what ("tool" | "copy" | "sync" | "index"), paths, files, bytes, detail:
+                        something of the reader's files has left their browser, for the tool `name`
+                        or because they have sent it; `paths` are some of the files
     subagent_started    id, text: `id` is the call that started it, `text` its task
     subagent_ended      id, status ("ok" | "error" | "stopped"), seconds
     interrupt_opened    id, request: a question to a person, see `deepnb.interrupts`
@@ -54,6 +57,7 @@ Kind = Literal[
     "source",
     "report",
     "settled",
+    "disclosed",
     "subagent_started",
     "subagent_ended",
     "interrupt_opened",

@@ -65,7 +65,14 @@ _PENDING = {
     "id": "str", "type": "str", "agent": "str", "tool": "str", "question": "str", "opened": TIME,
     "request": "object",
 }
-_FILES = {"path": "str", "home": "str", "size": "Int64", "modified": TIME, "by": "str"}
+_FILES = {
+    "path": "str", "home": "str", "size": "Int64", "modified": TIME, "by": "str", "state": "str",
+    "other": "str",
+}
+_DISCLOSURES = {
+    "seq": "Int64", "time": TIME, "what": "str", "tool": "str", "path": "str", "files": "Int64",
+    "bytes": "Int64", "detail": "str", "run": "str",
+}
 _THREADS = {
     "thread": "str", "agent": "str", "status": "str", "question": "str", "runs": "Int64",
     "events": "Int64", "updated": TIME, "size": "Int64",
@@ -187,6 +194,7 @@ class Frames:
         asked = ("interrupt_opened", "interrupt_closed")
         self._pending = _View[Table](read, {}, _each(_open_or_close, *asked))
         self._authors = _View[Table](read, {}, _each(_note_author, "file"))
+        self._disclosures = _View[Table](read, {}, _each(_disclose, "disclosed"))
 
     def trace(self) -> pd.DataFrame:
         """All that happened, but for tokens and thoughts: they are in the message they became."""
@@ -221,11 +229,16 @@ class Frames:
             rows.append((key, kind, event.agent, tool, question, event.time, _copied(request)))
         return frame(_PENDING, rows)
 
+    def disclosures(self) -> pd.DataFrame:
+        """What has left the reader's browser, when, and what for."""
+        return frame(_DISCLOSURES, self._disclosures.now().values())
+
     def files(self, rows: Iterable[Data]) -> pd.DataFrame:
         """Say of the files that exist who changed each last.
 
         Args:
-            rows: By name: path, home, size and modified (seconds since 1970, None if unknown).
+            rows: By name: path, home, size and modified (seconds since 1970, None if unknown); for
+                a file that is mapped also its state, and its path on the other side.
         """
         authors = self._authors.now()
 
@@ -381,6 +394,14 @@ def _open_or_close(pending: Table, event: Event, data: Data) -> None:
     pending.pop(text_of(data.get("id")), None)
     if event.kind == "interrupt_opened":
         pending[text_of(data.get("id"))] = event
+
+
+def _disclose(table: Table, event: Event, data: Data) -> None:
+    paths = data.get("paths")
+    path = ", ".join(map(text_of, paths)) if isinstance(paths, list) else ""
+    cells = {name: data.get(name) for name in ("what", "files", "bytes", "detail")}
+    own = {"seq": event.seq, "time": event.time, "tool": event.name, "run": event.run}
+    table[event.seq] = {"path": path, **cells, **own}
 
 
 def _note_author(authors: Table, event: Event, data: Data) -> None:

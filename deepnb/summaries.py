@@ -236,6 +236,15 @@ def _settled(event: Event) -> str:
     return f"{_line(event.data.get('citation'))} {done}{f': {note}' if note else ''}"
 
 
+def _disclosed(event: Event) -> str:
+    paths = event.data.get("paths")
+    first = text_of(paths[0]) if isinstance(paths, list) and paths else ""
+    others = (integer_of(event.data.get("files")) or 0) - 1
+    more = f" and {others} more" if first and others > 0 else ""
+    detail = text_of(event.data.get("detail")) or f"{_amount(event.data.get('bytes'))} bytes"
+    return f"left the browser: {detail}{f' of {first}{more}' if first else ''}"
+
+
 _SUMMARIES: dict[str, Callable[[Event], str]] = {
     "queued": lambda e: f"{'for the next step' if e.data.get('steer') else 'asked'}: {_said(e)}",
     "run_started": lambda e: f"{'resumed: ' if e.data.get('resumed') else ''}{_said(e)}",
@@ -248,6 +257,7 @@ _SUMMARIES: dict[str, Callable[[Event], str]] = {
     "source": _read,
     "report": _checked,
     "settled": _settled,
+    "disclosed": _disclosed,
     "subagent_ended": _ended,
     "interrupt_opened": lambda e: question_of(e.data.get("request"))[2],
     "interrupt_closed": _closed,

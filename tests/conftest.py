@@ -10,6 +10,8 @@ import pytest
 from deepnb import models
 from deepnb.testing import forbid_model_calls
 
+pytest.register_assert_rewrite("tests.file_contract")
+
 
 @pytest.fixture(autouse=True)
 def _no_real_models() -> Iterator[None]:

@@ -98,6 +98,17 @@ EVERYTHING = [
     ("source", {"id": "S1", "title": "Report", "passages": [{"text": "a"}, {"text": "b"}]}),
     ("report", {"counts": {"quoted": 2, "not found": 0, "uncited": 1}, "citations": []}),
     ("settled", {"citation": "C1", "by": "person", "note": "It is right."}),
+    (
+        "disclosed",
+        {
+            "what": "tool",
+            "paths": ["/files/a.md", "/files/b.md"],
+            "files": 2,
+            "bytes": 90,
+            "detail": "3 matching lines",
+        },
+        {"name": "grep_files"},
+    ),
     ("warning", {"text": "Careful"}),
     ("error", {"type": "ValueError", "text": "no"}),
     ("run_ended", {"status": "done", "text": "", "seconds": 3.2}, {"checkpoint": "1f0"}),
@@ -725,13 +736,27 @@ def test_a_file_is_a_persons_if_no_agent_changed_it_last(events, modified):
     assert by(events, modified) == "person"
 
 
+def test_disclosures_say_what_has_left_the_browser():
+    (row,) = shown(*EVERYTHING).disclosures().to_dict("records")
+    assert (row["what"], row["tool"], row["path"]) == (
+        "tool",
+        "grep_files",
+        "/files/a.md, /files/b.md",
+    )
+    assert (row["files"], row["bytes"], row["detail"]) == (2, 90, "3 matching lines")
+    trace = shown(*EVERYTHING).trace().set_index("kind")
+    assert trace.summary["disclosed"] == (
+        "left the browser: 3 matching lines of /files/a.md and 1 more"
+    )
+
+
 def test_a_write_may_end_a_moment_after_its_event():
     assert by([wrote("deep")], START + 1 + 1.5) == "deep"
 
 
 def test_files_have_homes_sizes_and_times():
     files = shown(*EVERYTHING).files(FILES)
-    assert list(files.columns) == ["path", "home", "size", "modified", "by"]
+    assert list(files.columns) == ["path", "home", "size", "modified", "by", "state", "other"]
     assert list(files.home) == ["workspace", "memory"]
     assert list(files["size"]) == [3, 0]
     assert files.modified[0] == at(0)

@@ -372,6 +372,20 @@ def test_the_clients_tools_serve_as_well(lake):
     assert "Do not stock carp" in ask(agent, "Find every mention of carp")[-1].text
 
 
+def test_of_a_clients_files_it_asks_for_what_it_quotes_and_reads_only_near_it(tmp_path):
+    lines = [f"Line {number} is about the weather." for number in range(1, 101)]
+    lines[49] = "The aeration pump cost EUR 46,500."
+    (tmp_path / "minutes.txt").write_text("\n\n".join(lines))
+    files = mounts(client=Folder(tmp_path))
+    tools = FilesystemMiddleware(backend=files, tools=REMAINING_FILE_TOOLS)
+    agent = create_agent(OfflineModel(), middleware=[tools, ClientToolsMiddleware(files)])
+    messages = ask(agent, "What did the aeration pump cost?")
+    assert "EUR 46,500" in messages[-1].text
+    search, read = (call["args"] for call in calls(messages))
+    assert search["top_k"] == 5
+    assert (read["offset"], read["limit"]) == (95, 7)
+
+
 def test_listing_and_reading_are_enough(lake):
     @tool
     def ls(path: str) -> str:

@@ -22,11 +22,9 @@ from deepnb.widgets import protocol
 from deepnb.widgets.news import page_of
 from deepnb.widgets.panel import Panel, panels
 from deepnb.widgets.pusher import Pusher
-from deepnb.widgets.switchboard import Switchboard
+from tests.pages import REPLY, Page
 from tests.sessions import Gate, ask, kinds, opening, until
 
-NEWS = TypeAdapter(protocol.News)
-REPLY = TypeAdapter(protocol.Reply)
 WRITE = call("write_file", file_path="/workspace/a.md", content="hello\n")
 APPROVE = {"decisions": [{"type": "approve"}]}
 PLAN = [{"content": "Read", "status": "in_progress"}, {"content": "Write", "status": "pending"}]
@@ -36,44 +34,6 @@ PLAN = [{"content": "Read", "status": "in_progress"}, {"content": "Write", "stat
 def opened(tmp_path):
     with opening(tmp_path) as open_session:
         yield open_session
-
-
-class Page:
-    """A view without a browser: it says what a page would say."""
-
-    def __init__(self, session):
-        self.shown = [session]
-        self.board = Switchboard(session, self.show, lambda: None)
-        self.view = uuid4().hex
-
-    def show(self, session, *, is_guest):
-        self.shown.append(session)
-        self.board.connect(session)
-
-    def say(self, what, **fields):
-        place = {"id": uuid4().hex, "view": self.view, "thread": self.board.session.thread}
-        reply = REPLY.validate_python(self.board.receive({"type": what, **place, **fields}))
-        json.dumps(reply, allow_nan=False).encode()
-        return reply
-
-    def do(self, what, **fields):
-        reply = self.say(what, **fields)
-        if reply["later"]:
-            reply = until(lambda: self.late(reply["id"]))
-        return reply
-
-    def late(self, identity):
-        pulled = self.say("pull", since=0, replies_since=0, push=False)
-        # Refused in the very moment in which the panel goes on to another thread.
-        replies = pulled["result"]["replies"] if pulled["result"] else []
-        return next((each for each in replies if each["id"] == identity), None)
-
-    def hello(self):
-        return self.say("hello", version=protocol.VERSION, host="test")["result"]
-
-    def pull(self, since=0, replies_since=0):
-        reply = self.say("pull", since=since, replies_since=replies_since, push=False)
-        return NEWS.validate_python(reply["result"])
 
 
 def test_a_page_that_comes_up_is_told_everything(opened):
@@ -185,7 +145,7 @@ MALFORMED = [
 def test_what_is_no_request_is_answered_and_changes_nothing(opened, content):
     session = opened(["Done."])
     board = Page(session).board
-    reply = REPLY.validate_python(board.receive(content))
+    reply = REPLY.validate_python(board.receive(content)[0])
     json.dumps(reply).encode()
     assert reply["error"]["kind"] == "ProtocolError"
     assert "Nothing was done" in reply["error"]["text"]
@@ -231,7 +191,8 @@ def test_what_was_meant_for_a_run_that_is_over_is_not_done_to_the_next(opened):
     page.say("ask", text="go")
     gate.reached.wait()
     for request in ({"what": "stop"}, {"what": "steer", "text": "faster"}):
-        assert "has ended" in page.do(run="another", **request)["error"]["text"]
+        refused = page.do(request.pop("what"), run="another", **request)
+        assert "has ended" in refused["error"]["text"]
     assert session.status == "running"
     gate.opened.set()
 
@@ -507,7 +468,16 @@ def test_traits_are_few_and_say_nothing(opened, tmp_path):
     panel = session.panel()
     state = panel.get_state()
     own = {k: v for k, v in state.items() if not k.startswith("_")}
-    assert own.keys() <= {"panel", "key", "thread", "home", "layout", "tabbable", "tooltip"}
+    assert own.keys() <= {
+        "panel",
+        "key",
+        "thread",
+        "home",
+        "opens",
+        "layout",
+        "tabbable",
+        "tooltip",
+    }
     assert str(tmp_path) not in json.dumps(own)
 
 

@@ -33,6 +33,7 @@ from deepnb.transcript import (
     write,
 )
 from deepnb.transcript.prose import render
+from deepnb.transcript.questions import asked
 from deepnb.transcript.rewrite import rewrite
 from deepnb.transcript.steps import (
     FileChange,
@@ -66,7 +67,12 @@ CHOICE = {
     "allow_freeform": True,
 }
 BUDGET = {"type": "budget_exhausted", "unit": "usd", "limit": 2.0, "spent": 2.1}
-CLIENT = {"type": "client_tool_execution", "tool": "read_file", "tool_call_id": "c1", "args": {}}
+CLIENT = {
+    "type": "client_tool_execution",
+    "tool": "read_file",
+    "tool_call_id": "c1",
+    "args": {"path": "/notes/a.md", "offset": 3, "limit": 20},
+}
 OPEN = {**CHOICE, "tool": "ask_user", "options": []}
 SESSION = {"agent": "deep", "model": "offline", "thread": "t", "workspace": ".", "status": "idle"}
 
@@ -619,6 +625,37 @@ def test_what_waits_is_open_and_says_how_to_answer():
     assert shown in Page(session_card(read, **SESSION)).text
 
 
+def test_what_waits_for_a_browser_asks_nobody_to_type():
+    script = Script().ask().say("interrupt_opened", id="q1", request=CLIENT)
+    read = turns(script)
+    pages = [to_html(read, "T"), run_card(read[0]), session_card(read, **SESSION)]
+    for shown in [to_markdown(read, "T"), *(Page(page).text for page in pages)]:
+        assert "Read “notes/a.md” in your files" in shown
+        assert "There is nothing to type: the browser that has the files answers by itself" in shown
+        assert "session.respond" not in shown
+        assert "client_tool_execution" not in shown
+    script.say("interrupt_closed", id="q1", answer={"result": "…"}, by="person")
+    assert "in your files · answered</summary>" in to_markdown(turns(script), "T")
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "said"),
+    [
+        ("list_files", {"path": "/"}, "List your files"),
+        ("patch_file", {"path": "/a.md", "search": "x"}, "Change “a.md” in your files"),
+        ("glob_files", {"path": "/", "pattern": "*.{md}"},
+         "Look in your files for names like “*.{md}”"),
+        ("grep_files", {"path": "/notes", "pattern": "{where}"},
+         "Look in “notes” in your files for lines with “{where}”"),
+        ("search_files", {"query": "lake\ndepth"}, "Search your files for “lake depth”"),
+        ("open_door", {"path": "/a"}, "Run open_door /a on your files"),
+        ("read_file", "all", "Read your files"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_of_a_browser_is_told_in_words(tool, args, said):
+    assert asked({"type": "client_tool_execution", "tool": tool, "args": args}) == said
+
+
 @pytest.mark.parametrize(
     ("request_", "answer_type"),
     [
@@ -629,7 +666,6 @@ def test_what_waits_is_open_and_says_how_to_answer():
          interrupts.ApprovalAnswer),
         (CHOICE, interrupts.ChoiceAnswer),
         (OPEN, interrupts.TextAnswer),
-        (CLIENT, interrupts.ClientToolAnswer),
         (BUDGET, interrupts.BudgetAnswer),
     ],
 )  # fmt: skip

@@ -23,6 +23,7 @@ from deepnb.middleware.approvals import (
 )
 from deepnb.middleware.client_tools import (
     REMAINING_FILE_TOOLS,
+    ClientSearchMiddleware,
     ClientToolsMiddleware,
 )
 from deepnb.middleware.content import ContentMiddleware
@@ -213,10 +214,14 @@ def build(
 
 
 def _file_tools(files: BackendProtocol, knowledge: Knowledge | None) -> list[Middleware]:
-    if isinstance(files, Mounts) and files.owned == (FILES,):
-        tools = ClientToolsMiddleware(files, knowledge)
-        return [FilesMiddleware(files, REMAINING_FILE_TOOLS), tools]
-    return [FilesMiddleware(files, FILE_TOOLS)]
+    if not isinstance(files, Mounts) or FILES not in files.owned:
+        return [FilesMiddleware(files, FILE_TOOLS)]
+    if files.owned == (FILES,):
+        return [
+            FilesMiddleware(files, REMAINING_FILE_TOOLS),
+            ClientToolsMiddleware(files, knowledge),
+        ]
+    return [FilesMiddleware(files, FILE_TOOLS), ClientSearchMiddleware(files, knowledge)]
 
 
 def _prompt_caching(model: BaseChatModel) -> list[Middleware]:

@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from deepnb.transcript.legible import legible, one_line
-from deepnb.transcript.questions import as_json, plan_steps
+from deepnb.transcript.questions import BROWSER_ANSWERS, as_json, asked, plan_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,12 +32,8 @@ def put(question: Question, terminal: Terminal) -> Any:
     """
     request = question.request
     who = one_line(question.agent or "The agent")
-    if question.type == "tool_approval":
-        return {"decisions": _decisions(request, who, terminal)}
-    if question.type == "plan_approval":
-        return _plan(request, who, terminal)
-    if question.type == "budget_exhausted":
-        return _budget(request, terminal)
+    if ask := _ASKED_BY_TYPE.get(question.type):
+        return ask(request, who, terminal)
     terminal.show("", terminal.paint.bold(f"? {who} asks"))
     if question.type == "clarification_request":
         terminal.show(terminal.paint.markdown(request["question"]))
@@ -52,7 +48,7 @@ def put(question: Question, terminal: Terminal) -> Any:
         return words
 
 
-def _decisions(request: Mapping[str, Any], who: str, terminal: Terminal) -> list[dict[str, Any]]:
+def _approval(request: Mapping[str, Any], who: str, terminal: Terminal) -> dict[str, Any]:
     """Decide about each action by itself."""
     actions, reviews = request["action_requests"], request["review_configs"]
     decisions = []
@@ -62,7 +58,7 @@ def _decisions(request: Mapping[str, Any], who: str, terminal: Terminal) -> list
         terminal.show("", terminal.paint.bold(title))
         terminal.show(terminal.paint.changes(_description(action)), "")
         decisions.append(_decision(action, review, terminal))
-    return decisions
+    return {"decisions": decisions}
 
 
 def _description(action: Mapping[str, Any]) -> str:
@@ -133,7 +129,15 @@ def _plan(request: Mapping[str, Any], who: str, terminal: Terminal) -> dict[str,
     return {"approved": False, **({"reason": reason} if reason else {})}
 
 
-def _budget(request: Mapping[str, Any], terminal: Terminal) -> dict[str, Any]:
+def _browser(request: Mapping[str, Any], who: str, terminal: Terminal) -> dict[str, Any]:
+    terminal.show("", terminal.paint.bold(f"? {who} waits for the files in your browser"))
+    terminal.show(f"  {asked(request)}", terminal.paint.dim(f"  {BROWSER_ANSWERS}"))
+    if terminal.choose({"l": "[l]eave it to the browser", "r": "[r]efuse"}) == "l":
+        raise EOFError
+    return {"error": "The person does not want their files to be used for this."}
+
+
+def _budget(request: Mapping[str, Any], _who: str, terminal: Terminal) -> dict[str, Any]:
     spent, limit, unit = request["spent"], request["limit"], request["unit"]
     used = f"? The budget is used up: {spent:g} of {limit:g} {unit}"
     terminal.show("", terminal.paint.bold(used))
@@ -145,3 +149,11 @@ def _budget(request: Mapping[str, Any], terminal: Terminal) -> dict[str, Any]:
             return {"raise_to": float(words)}
         except ValueError:
             terminal.show("A number, please.")
+
+
+_ASKED_BY_TYPE = {
+    "tool_approval": _approval,
+    "plan_approval": _plan,
+    "budget_exhausted": _budget,
+    "client_tool_execution": _browser,
+}

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import threading
 import time
@@ -14,12 +15,14 @@ import unicodedata
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from deepnb.errors import PathError
 from deepnb.files.paths import is_shown_broken
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from deepagents.backends.protocol import FileInfo
 
 _REASONS = {
@@ -52,7 +55,7 @@ def change_lock(path: Path) -> threading.Lock:
     return _LOCKS[hash(unicodedata.normalize("NFC", str(path)).casefold()) % len(_LOCKS)]
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading, and nothing else: no link, and no pipe or device that would block.
 
     Raises:
@@ -122,6 +125,80 @@ def replace(path: Path, content: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file of any size.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def settle(path: Path) -> None:
+    """Have the content of a file on the disk, also if the power fails."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def put(source: Path, path: Path) -> None:
+    """Move a file to a place, all or nothing; one that is there is replaced and keeps its mode.
+
+    `settle` it first.
+
+    Raises:
+        OSError: If it cannot be done; then nothing has changed, except that its folder may exist.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = _mode_to_keep(path)
+    if mode is not None:
+        source.chmod(mode)
+    try:
+        source.replace(path)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _put_from_afar(source, path)
+
+
+def _put_from_afar(source: Path, path: Path) -> None:
+    """Copy a file from another disk to beside its place first, since only then it moves at once."""
+    copy = path.with_name(f".{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    try:
+        with (
+            source.open("rb") as file,
+            open(copy, "xb", opener=partial(os.open, mode=0o600)) as written,
+        ):
+            shutil.copyfileobj(file, written)
+            written.flush()
+            os.fsync(written.fileno())
+        shutil.copymode(source, copy)
+        copy.replace(path)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    source.unlink(missing_ok=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """Move a file or folder to where nothing is: at once, or on another disk by copying it first.
+
+    Raises:
+        OSError: If it cannot be done; then the source is still there.
+    """
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.move(source, target)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name is one that is just being written, and will get another name."""
+    return _TEMPORARY.fullmatch(name) is not None
 
 
 def sweep(folder: Path) -> None:

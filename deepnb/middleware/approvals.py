@@ -18,7 +18,9 @@ from langgraph.config import get_config
 
 from deepnb.errors import NobodyToAskError, PathError
 from deepnb.events import short
-from deepnb.files import Client, Mounts, safe_parts
+from deepnb.exchange import carried_on
+from deepnb.files import Client, Folder, Mounts, safe_parts
+from deepnb.files.namespace import WORKSPACE
 from deepnb.files.paths import join
 from deepnb.interrupts import ApprovalAnswer, ApprovalRequest, ask, covers
 from deepnb.middleware.diffs import diff, visible
@@ -234,6 +236,12 @@ def _target(files: BackendProtocol, call: ToolCall) -> str | None:
     return path if isinstance(home_of(files, path), Client) else None
 
 
+def _carried_on(files: BackendProtocol, path: str) -> str | None:
+    """The other place that a write changes in the end, since a person has mapped it so."""
+    workspace = files.routes.get(WORKSPACE) if isinstance(files, Mounts) else None
+    return carried_on(workspace, path) if isinstance(workspace, Folder) else None
+
+
 def preview_of(files: BackendProtocol, tool: str, args: dict[str, Any]) -> str:
     """Say what a call would change, and change nothing; empty for what is no write."""
     if tool not in ARGUMENTS:
@@ -255,6 +263,8 @@ def describe_write(files: BackendProtocol, write: Write) -> str:
     if write.old is not None:
         verb = "Edit"
     parts = [f"{verb} {path}", diff(*write.change(before), path)]
+    if other := _carried_on(files, path):
+        parts.append(f"The two are kept in step: {other} will be changed in the same way.")
     if exists and before is None and write.old is None:
         parts.append("What is there now is too large, or no text, and cannot be shown.")
     if write.reason:

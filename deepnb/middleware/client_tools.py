@@ -38,8 +38,8 @@ TWINS = {
 """Tools for one act, of which an agent has one."""
 
 
-class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Give an agent the client's files under the names a person would use.
+class ClientSearchMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Give an agent, beside the file tools, a search of the client's files by their words.
 
     Args:
         files: The mounts; the client's files are at `/files/`.
@@ -54,26 +54,10 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         folder = knowledge.folder if knowledge is not None else None
         is_of_client = folder is not None and folder == getattr(files.client, "root", None)
         self._index = knowledge if is_of_client else None
-        self.tools: list[BaseTool] = [
-            _tool(self.list_files),
-            _tool(self.search_files),
-            _tool(self.grep_files),
-            _tool(self.glob_files),
-            _tool(self.patch_file),
-        ]
-
-    def list_files(self, file_type: str | None = None, path: str = FILES) -> str:
-        """List the person's files, with id, title, type and project.
-
-        Args:
-            file_type: Only files of this type, for example "md".
-            path: The folder to list, with all below it; your own notes are in /scratch/.
-        """
-        found = self._mounts.glob("**/*", path)
-        return _listing(_ok(found.error, found.matches), file_type)
+        self.tools: list[BaseTool] = [_tool(self.search_files)]
 
     def search_files(self, query: str, top_k: int = 5) -> str:
-        """Find the passages in the person's files that fit a question best.
+        """Find the passages in the person's own files, in /files/, that fit a question best.
 
         Args:
             query: What to look for, in words.
@@ -91,6 +75,35 @@ class ClientToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         # The files may have changed since, by this very agent.
         found = self._index.refresh().find(query, max(top_k, 1), among=_is_inside)
         return [f"{_id('/' + each.location)}{_place(each)}\n{each.text}" for each in found]
+
+
+class ClientToolsMiddleware(ClientSearchMiddleware):
+    """Give an agent the client's files under the names a person would use.
+
+    Args:
+        files: The mounts; the client's files are at `/files/`.
+        knowledge: As for the search alone.
+    """
+
+    def __init__(self, files: Mounts, knowledge: Knowledge | None = None) -> None:
+        super().__init__(files, knowledge)
+        self.tools = [
+            _tool(self.list_files),
+            *self.tools,
+            _tool(self.grep_files),
+            _tool(self.glob_files),
+            _tool(self.patch_file),
+        ]
+
+    def list_files(self, file_type: str | None = None, path: str = FILES) -> str:
+        """List the person's files, with id, title, type and project.
+
+        Args:
+            file_type: Only files of this type, for example "md".
+            path: The folder to list, with all below it; your own notes are in /scratch/.
+        """
+        found = self._mounts.glob("**/*", path)
+        return _listing(_ok(found.error, found.matches), file_type)
 
     def grep_files(
         self,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from deepnb import agents
 from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
+from deepnb.files import Folder
 from deepnb.middleware.budget import Budget
 from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
 from deepnb.middleware.supervision import Supervisor
@@ -20,6 +23,7 @@ from deepnb.record import Record, ThreadFolder
 from deepnb.record.database import damaged
 from deepnb.record.database import explain as explain_sqlite
 from deepnb.record.record import IN_RUN as RECORD
+from deepnb.record.thread import FOLDER
 from deepnb.session.engine import Engine
 from deepnb.session.graph import ThreadGraph
 from deepnb.session.loop import Loop
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from langchain_core.language_models import BaseChatModel
 
+    from deepnb.exchange import Exchange
     from deepnb.session.graph import Graph, Past
     from deepnb.session.questions import Respond
 
@@ -141,6 +146,7 @@ class Core:
         self.agent = recipe.agent if isinstance(recipe.agent, str) else str(graph.name)
         self.folder = ThreadFolder(self.workspace, recipe.thread) if recipe.persist else None
         self._graph_is_open = False
+        self._scratch: TemporaryDirectory[str] | None = None
         if let_go:  # only now: what cannot be made is no reason to close what is open
             let_go(self.workspace, recipe.thread)
         if self.folder:
@@ -168,6 +174,21 @@ class Core:
         except BaseException:
             self.close()
             raise
+
+    @cached_property
+    def files_record(self) -> Path:
+        """Where to keep what is known of the workspace's files beside the files themselves."""
+        if self.folder:
+            return self.workspace / FOLDER
+        self._scratch = TemporaryDirectory(prefix="deepnb-")
+        return Path(self._scratch.name)
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """The workspace's files, as pages reach them."""
+        from deepnb.exchange import exchange_of
+
+        return exchange_of(Folder(self.workspace), self.files_record)
 
     @property
     def budget(self) -> Budget | None:
@@ -244,6 +265,8 @@ class Core:
         self.loop.close()
         if self.folder:
             self.folder.unlock()
+        if self._scratch:
+            self._scratch.cleanup()
 
 
 def _keep(budget: Budget, path: Path) -> None:

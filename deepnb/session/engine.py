@@ -22,6 +22,7 @@ from langgraph.types import Command
 from deepnb import agents
 from deepnb.errors import AnswerError, SessionError, ThreadError
 from deepnb.interrupts import refusal
+from deepnb.session.attendance import Attendance
 from deepnb.session.desk import Desk
 from deepnb.session.failures import described
 from deepnb.session.graph import (
@@ -89,6 +90,7 @@ class Engine:
         self.last: Run | None = None  # that was begun, whatever is queued behind it
         self.can_resume = False
         self.desk = Desk(record, supervisor)
+        self.attendance = Attendance(self.desk)
         self._supervisor = supervisor
         self._policy = policy
         self._prices = prices
@@ -205,7 +207,9 @@ class Engine:
             return found(self.record.log.since(0), identity)
 
         with self._lock:
-            run = self.runs[identity] = Run(identity, question, read, extra)
+            run = self.runs[identity] = Run(
+                identity, question, read, extra, is_served=self.attendance.is_served
+            )
             if self.current and self.current.status == "waiting":
                 run.move("queued", self._held_up())
         return run

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from deepnb.errors import SessionError
 from deepnb.models.cassette.masking import mask
 from deepnb.session import showing
+from deepnb.session.shelf import shelf_name
 from deepnb.session.titles import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from deepnb.exchange import Exchange
     from deepnb.middleware.ledger import Limit
     from deepnb.models import Choice
     from deepnb.models.readiness import Readiness
@@ -81,6 +83,27 @@ class Facts:
     def options(self) -> dict[str, Any]:
         """What the agent was given beside its model and workspace."""
         return dict(self._core.recipe.options)
+
+    @property
+    def exchange(self) -> Exchange:
+        """The workspace as pages reach it, and its ties to the files in browsers."""
+        return self._core.exchange
+
+    def attend(self) -> None:
+        """Hear that a page shows the session, which answers by itself what its files can."""
+        self._core.engine.attendance.hear()
+
+    @property
+    def shelf(self) -> str:
+        """The name under which browsers keep the reader's files of this workspace."""
+        if not self.is_kept:  # there is no folder that a name of its own could be kept in
+            return showing.key_of("memory", str(self.workspace))
+        return shelf_name(self._core.files_record)
+
+    @property
+    def reads_client(self) -> bool:
+        """Whether the agent can reach the files in a browser by itself."""
+        return self._core.recipe.options.get("client") is True
 
     @property
     def takes_messages(self) -> bool:

@@ -131,7 +131,7 @@ class Question:
         if self.type == "clarification_request":
             return f"an answer to {short(self.request['question'], 100)!r}"
         if self.type == "client_tool_execution":
-            return f"the client to run {self.tools[0]}"
+            return f"your browser to run {self.tools[0]}"
         if self.type == "plan_approval":
             steps = len(self.request["plan"]["steps"])
             return f"approval of a plan with {steps} step{'s' if steps > 1 else ''}"

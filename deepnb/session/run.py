@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -25,6 +26,8 @@ _TURN = 0.25  # seconds
 class Run:
     """What `Session.ask` returns, at once.
 
+    `wait` does not return while a browser is attached that answers by itself.
+
     Attributes:
         id: Its name in the trace.
         question: What was asked.
@@ -39,6 +42,7 @@ class Run:
         read: Callable[[], list[Event]],
         extra: Callable[[str], Any],
         *,
+        is_served: Callable[[float], bool] = lambda _: False,
         status: Status = "queued",
         reason: str = "",
     ) -> None:
@@ -48,6 +52,8 @@ class Run:
         self.reason = reason
         self._read = read
         self._extra = extra
+        self._is_served = is_served
+        self._waits_since = 0.0
         self._changed = threading.Condition()
         self._waiters: list[Callable[[], object]] = []
 
@@ -61,8 +67,16 @@ class Run:
         return self
 
     def _settles(self, seconds: float | None) -> bool:
+        end = None if seconds is None else time.monotonic() + seconds
         with self._changed:
-            return self._changed.wait_for(lambda: self._is_settled, seconds)
+            while not self._is_settled:
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                # Nobody tells when a browser that was to answer is gone.
+                turn = _TURN if self.status == "waiting" else None
+                self._changed.wait(min(filter(None, (turn, left)), default=None))
+            return True
 
     def __await__(self) -> Generator[Any, None, Self]:
         loop = asyncio.get_running_loop()
@@ -77,7 +91,7 @@ class Run:
                 return self
             self._waiters.append(wake)
         try:
-            yield from _until(settled).__await__()
+            yield from _until(settled, lambda: self._is_settled).__await__()
         finally:
             with self._changed:
                 if wake in self._waiters:
@@ -86,16 +100,20 @@ class Run:
 
     @property
     def _is_settled(self) -> bool:
+        if self.status == "waiting":
+            return not self._is_served(time.monotonic() - self._waits_since)
         # What is queued behind a run that waits for a person would wait for ever.
         return self.status not in _UNDER_WAY or (self.status == "queued" and self.reason != "")
 
     def move(self, status: Status, reason: str = "") -> None:
         """Change the status, and wake whoever waits for that."""
         with self._changed:
+            if status == "waiting" and self.status != "waiting":
+                self._waits_since = time.monotonic()
             self.status, self.reason = status, reason
+            self._changed.notify_all()  # also who waits for a browser looks now and then
             if not self._is_settled:
                 return
-            self._changed.notify_all()
             waiters, self._waiters = self._waiters, []
         for wake in waiters:
             wake()
@@ -142,8 +160,8 @@ class Run:
         return transcript.run_card(self._turn)
 
 
-async def _until(settled: asyncio.Event) -> None:
-    while not settled.is_set():
+async def _until(settled: asyncio.Event, is_settled: Callable[[], bool]) -> None:
+    while not settled.is_set() and not is_settled():
         # A kernel notices that its cell is interrupted only when its loop turns.
         with suppress(TimeoutError):
             await asyncio.wait_for(settled.wait(), _TURN)

@@ -318,16 +318,17 @@ class Session(Views):
         self._record.log.subscribe(callback)
         return lambda: self._record.log.unsubscribe(callback)
 
-    def note(self, kind: Kind, *, run: str = "", **data: Any) -> None:
+    def note(self, kind: Kind, *, run: str = "", name: str = "", **data: Any) -> None:
         """Append to the record what a person has done beside the conversation.
 
         Args:
             kind: Of the event, see `deepnb.events`.
             run: Id of the run that it is about.
+            name: Of the tool or file that it is about.
             data: As the kind has it.
         """
         self._check_open()
-        self._record.log.append(kind, run=run, data=data)
+        self._record.log.append(kind, run=run, name=name, data=data)
 
     # Branching, keeping and ending
 
@@ -475,6 +476,16 @@ class Session(Views):
             self._panel = showing.find_panel(self)
         self._panel.configure(starters=starters, actions=actions, push=push, transcript=transcript)
         return self._panel
+
+    def explorer(self) -> showing.Explorer:
+        """Give the file explorer, to be shown as the last line of a cell.
+
+        It is the panel with its files opened: those in the reader's browser, and the workspace.
+
+        Raises:
+            MissingExtraError: The widgets are not installed.
+        """
+        return showing.find_explorer(self)
 
     def _ipython_display_(self) -> None:
         showing.display(self)

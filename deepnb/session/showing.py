@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from deepnb.record import Record
     from deepnb.session.session import Session
-    from deepnb.widgets.panel import Panel as Panel  # noqa: PLC0414  # session.py takes it from here
+    from deepnb.widgets.panel import Explorer as Explorer  # noqa: PLC0414  # session.py takes them
+    from deepnb.widgets.panel import Panel as Panel  # noqa: PLC0414  # from here
 
 PANEL = "panel"
 """Under this name the record knows that a panel has shown the thread."""
@@ -60,11 +61,28 @@ def find_panel(session: Session) -> Panel:
     Raises:
         MissingExtraError: The widgets are not installed.
     """
+    with _named_extra():
+        from deepnb.widgets.panel import Panel, panel_of
+    return panel_of(session, Panel)
+
+
+def find_explorer(session: Session) -> Explorer:
+    """Give the file explorer of a session.
+
+    Raises:
+        MissingExtraError: The widgets are not installed.
+    """
+    with _named_extra():
+        from deepnb.widgets.panel import Explorer, panel_of
+    return panel_of(session, Explorer)
+
+
+@contextmanager
+def _named_extra() -> Iterator[None]:
     try:
-        from deepnb.widgets.panel import panel_of
+        yield
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "'deepnb[widgets]'") from error
-    return panel_of(session)
 
 
 def display(session: Session) -> None:

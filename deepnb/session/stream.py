@@ -34,6 +34,9 @@ Namespace = tuple[str, ...]
 _LONGEST_TODO = 2_000
 _LONGEST_REASONING = 2_000
 
+_SWALLOWED = "Error: glob failed: (Interrupt(value={'type': 'client_tool_execution'"
+"""How deepagents' glob tells that it has caught a pause for the client: it will be called again."""
+
 
 @dataclass
 class Scope:
@@ -226,9 +229,12 @@ class Translator:
         elif event["event"] == "tool-error":
             self._result(namespace, identity, "", mask(event["message"]), "error")
         elif event["event"] == "tool-finished":
+            messages = list(_tool_messages(event["output"]))
+            if any(message.text.startswith(_SWALLOWED) for message in messages):
+                return
             if not namespace:
                 self.outputs[identity] = event["output"]
-            for message in _tool_messages(event["output"]):
+            for message in messages:
                 self._tool_message(namespace, message)
 
     def _tool_message(self, namespace: Namespace, message: ToolMessage) -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from deepnb import agents
 from deepnb.files import Folder
 from deepnb.session.facts import Facts
-from deepnb.session.workspace import memory_rows, workspace_rows
+from deepnb.session.workspace import memory_rows, with_mapped, workspace_rows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from deepnb.frames import Frames
@@ -54,11 +56,30 @@ class Views(Facts):
 
     @property
     def files(self) -> pd.DataFrame:
-        """The files the agent works with: where they are, and who changed them last."""
+        """The files of the session: their home, who changed them last, and how mapped ones stand.
+
+        Of the files in a browser, those that are mapped; the names of others stay there.
+        """
         rows = [*memory_rows(self.state)]
         if isinstance(self._core.recipe.agent, str):
             rows += workspace_rows(Folder(self.workspace))
-        return self._all_frames.files(rows)
+        return self._all_frames.files(with_mapped(rows, self.exchange.mapped_files()))
+
+    @property
+    def disclosures(self) -> pd.DataFrame:
+        """What has left the reader's browser: what, how much, when, and what for."""
+        return self._all_frames.disclosures()
+
+    def path(self, name: str) -> Path:
+        """Give the real path of a file in the browser that is mapped to the workspace.
+
+        Args:
+            name: Its path in the browser or in the workspace; its name alone, if there is but one.
+
+        Raises:
+            PathError: It is not mapped; the message says how to do that.
+        """
+        return self.exchange.path_of(name)
 
     @property
     def _all_frames(self) -> Frames:

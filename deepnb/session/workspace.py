@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from deepnb.files.namespace import WORKSPACE
+from deepnb.files.namespace import FILES, WORKSPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from deepnb.exchange import MappedFile
     from deepnb.files import Folder
 
 
@@ -35,6 +36,26 @@ def workspace_rows(folder: Folder) -> Iterator[dict[str, Any]]:
             "home": "workspace",
             "size": info.get("size"),
             "modified": _moment(info.get("modified_at")),
+        }
+
+
+def with_mapped(
+    rows: Iterable[dict[str, Any]], mapped: Iterable[MappedFile]
+) -> Iterator[dict[str, Any]]:
+    """Add the files of browsers that are mapped, and say of each side how it stands."""
+    ties = list(mapped)
+    there = {WORKSPACE.rstrip("/") + tie["target"]: tie for tie in ties}
+    for row in rows:
+        tie = there.get(row["path"])
+        other = FILES.rstrip("/") + tie["source"] if tie else ""
+        yield {**row, "state": tie["state"] if tie else "", "other": other}
+    for tie in ties:
+        yield {
+            "path": FILES.rstrip("/") + tie["source"],
+            "home": "browser",
+            "size": tie["size"],
+            "state": tie["state"],
+            "other": WORKSPACE.rstrip("/") + tie["target"],
         }
 
 

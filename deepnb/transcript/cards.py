@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deepnb.transcript.html import beside, block_html
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.prose import render, words
-from deepnb.transcript.questions import asked, python
+from deepnb.transcript.questions import BROWSER_ANSWERS, asked, is_for_browser, python
 from deepnb.transcript.rows import asked_blocks, turn_answer
 from deepnb.transcript.steps import FileChange, Notice, Question, Subagent, ToolCall, every
 from deepnb.transcript.wording import MARKS, STATUS, TONES, duration, number_of, used
@@ -121,11 +121,18 @@ def _trouble(turn: Turn) -> str:
 
 def _pending(turn: Turn) -> str:
     return "".join(
-        f'<div class="dnt-pending"><p><b>{escape(asked(question.request))}</b> '
-        f'<code class="dnt-small">{escape(question.id)}</code></p>'
+        f'<div class="dnt-pending">{_waits(question)}</div>' for question in turn.pending
+    )
+
+
+def _waits(question: Question) -> str:
+    what = f"<b>{escape(asked(question.request))}</b>"
+    if is_for_browser(question.request):
+        return f'<p>{what}</p><p class="dnt-small">{escape(BROWSER_ANSWERS)}</p>'
+    return (
+        f'<p>{what} <code class="dnt-small">{escape(question.id)}</code></p>'
         f"{''.join(map(block_html, asked_blocks(question)))}"
-        f"<pre>{escape(python(question.id, question.request))}</pre></div>"
-        for question in turn.pending
+        f"<pre>{escape(python(question.id, question.request))}</pre>"
     )
 
 

@@ -25,10 +25,23 @@ _WORDS = {
 }
 _ANSWERS: dict[str, dict[str, Any]] = {
     "clarification_request": {"response": "…"},
-    "client_tool_execution": {"result": "…"},
     "plan_approval": {"approved": True},
     "payment_exhausted": {"token": "…"},
 }
+_ON_FILES = {
+    "list_files": "List {where}",
+    "read_file": "Read {where}",
+    "write_file": "Write {where}",
+    "patch_file": "Change {where}",
+    "glob_files": "Look in {where} for names like “{pattern}”",
+    "grep_files": "Look in {where} for lines with “{pattern}”",
+    "search_files": "Search {where} for “{query}”",
+}
+BROWSER_ANSWERS = (
+    "There is nothing to type: the browser that has the files answers by itself, as soon as the "
+    "panel is open in it."
+)
+"""What to do about a question `is_for_browser`."""
 _NAMES_OBJECT = ("pattern", "query", "file_path", "path", "file_id", "url", "command", "question")
 
 
@@ -38,6 +51,15 @@ def about(args: dict[str, Any]) -> str:
         if isinstance(value := args.get(name), str) and value:
             return one_line(value)
     return one_line(next((v for v in args.values() if isinstance(v, str) and v), ""))
+
+
+def is_for_browser(request: Any) -> bool:
+    """Whether it is a call of a tool on the reader's files, which their browser runs."""
+    return (
+        isinstance(request, dict)
+        and request.get("type") == "client_tool_execution"
+        and isinstance(request.get("tool"), str)
+    )
 
 
 def actions(request: Any) -> list[dict[str, Any]]:
@@ -69,8 +91,10 @@ def plan_steps(plan: Any) -> list[tuple[str, str]]:
 def asked(request: Any) -> str:
     """What is asked, on one line."""
     if calls := actions(request):
-        names = [f"{c.get('name', '')} {about(_args(c))}".strip() for c in calls]
+        names = [f"{c.get('name', '')} {about(args_of(c))}".strip() for c in calls]
         return one_line(f"Approve {', '.join(names)}?")
+    if is_for_browser(request):
+        return one_line(_asked_of_files(request))
     if not isinstance(request, dict):
         return one_line(as_text(request))
     if request.get("question"):
@@ -78,9 +102,20 @@ def asked(request: Any) -> str:
     return one_line(_asked_without_words(request))
 
 
+def _asked_of_files(request: dict[str, Any]) -> str:
+    args = args_of(request)
+    words = _ON_FILES.get(request["tool"])
+    if words is None:
+        return f"Run {request['tool']} {about(args)} on your files".replace("  ", " ")
+    path = as_text(args.get("path", "")).strip("/")
+    where = f"“{path}” in your files" if path else "your files"
+    pattern, query = (as_text(args.get(key, "")) for key in ("pattern", "query"))
+    return words.format(where=where, pattern=pattern, query=query)
+
+
 def _asked_without_words(request: dict[str, Any]) -> str:
     if request.get("tool"):
-        return f"Run {request['tool']} {about(_args(request))}".strip()
+        return f"Run {request['tool']} {about(args_of(request))}".strip()
     if steps := plan_steps(request.get("plan")):
         return f"Approve the plan: {'; '.join(title for title, _ in steps)}?"
     if request.get("type") == "budget_exhausted":
@@ -93,6 +128,9 @@ def decided(request: Any, answer: Any, by: str) -> str:
     """What was decided, and by whom if not by the person."""
     if by == "stop":
         return "not answered: the run ended"
+    if is_for_browser(request):  # what was in the files is not in the log
+        has_failed = isinstance(answer, dict) and "error" in answer
+        return "not available" if has_failed else "answered"
     return f"{_said(request, answer)}{_BY.get(by, f' by {by}')}"
 
 
@@ -151,7 +189,8 @@ def _least_decisions(request: Any, count: int) -> list[dict[str, str]]:
     return decisions
 
 
-def _args(call: dict[str, Any]) -> dict[str, Any]:
+def args_of(call: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call; none if they are not what arguments are."""
     args = call.get("args")
     return args if isinstance(args, dict) else {}
 

@@ -14,11 +14,14 @@ from deepnb.events import short
 from deepnb.transcript.legible import one_line
 from deepnb.transcript.prose import diff_lines, words
 from deepnb.transcript.questions import (
+    BROWSER_ANSWERS,
     about,
     actions,
+    args_of,
     as_json,
     asked,
     decided,
+    is_for_browser,
     options,
     plan_steps,
     python,
@@ -199,15 +202,19 @@ def _(step: Question) -> Row:
         said = decided(step.request, step.answer, step.by)
         more = (*asked_blocks(step), *_if_longer(said))
         return Row("ask", "Asked", asked(step.request), one_line(said), more=more)
-    code = Code(python(step.id, step.request), "python")
-    return Row(
-        "ask", "Waiting", asked(step.request), "for an answer", "ask", (*asked_blocks(step), code)
-    )
+    by_browser = is_for_browser(step.request)
+    how = Prose(BROWSER_ANSWERS) if by_browser else Code(python(step.id, step.request), "python")
+    outcome = "for your browser" if by_browser else "for an answer"
+    return Row("ask", "Waiting", asked(step.request), outcome, "ask", (*asked_blocks(step), how))
 
 
 def asked_blocks(step: Question) -> Iterator[Block]:
     """What the person saw, and what they changed."""
     request = step.request
+    if is_for_browser(request):
+        if args := args_of(request):
+            yield Fields(args)
+        return
     for action in actions(request):
         if description := action.get("description"):
             yield Prose(str(description))

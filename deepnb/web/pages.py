@@ -185,7 +185,8 @@ class Request:
             raise FetchError(
                 f"{shown(str(url))} was refused: {host} leads to this machine or to a private "
                 "network, which pages and plans may not reach. If you trust it, allow private "
-                "addresses with private=True."
+                "addresses with private=True; in a cell, deepnb.web.fetch(address, private=True) "
+                "gives the page."
             )
         for number in numbers[:-1]:
             try:

@@ -14,6 +14,7 @@ from deepnb.widgets.protocol import VERSION
 if TYPE_CHECKING:
     from deepnb.knowledge import Knowledge
     from deepnb.session.session import Session
+    from deepnb.widgets.file_protocol import FileFacts
     from deepnb.widgets.protocol import (
         Facts,
         KnowledgeWork,
@@ -56,6 +57,7 @@ def facts_of(
         "model": _model(session),
         "models": _options(session),
         "knowledge": _work(knowledge) if knowledge else None,
+        "files": None if session.is_closed else _files(session, can_index=knowledge is not None),
         "budget": [] if session.is_closed else [limit._asdict() for limit in session.limits],  # type: ignore[misc]  # its fields are the same
         "starters": starters,
         "actions": actions,
@@ -89,6 +91,21 @@ def _work(knowledge: Knowledge) -> KnowledgeWork | None:
             return None
         case phase:
             return {"phase": phase, "done": now.done, "total": now.total}
+
+
+def _files(session: Session, *, can_index: bool) -> FileFacts:
+    exchange = session.exchange
+    try:
+        mappings = list(exchange.mappings())
+    except DeepnbError:  # whoever maps something is told what is wrong; the chat goes on
+        mappings = []
+    return {
+        "shelf": session.shelf,
+        "version": exchange.changes.version,
+        "mappings": mappings,
+        "agent_reads": session.reads_client,
+        "can_index": can_index,
+    }
 
 
 def _options(session: Session) -> list[ModelOption]:

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import anywidget
@@ -50,13 +50,17 @@ class Panel(anywidget.AnyWidget):
     key = traitlets.Unicode().tag(sync=True)
     thread = traitlets.Unicode().tag(sync=True)
     home = traitlets.Unicode().tag(sync=True)
+    opens = traitlets.Unicode().tag(sync=True)
+
+    tab = "chat"
+    """What a page shows first."""
 
     def __init__(self, session: Session) -> None:
         # First what `close` needs, which is also called if this fails.
         self._unsubscribe: tuple[Callable[[], None], ...] = ()
         panel, thread, key = uuid4().hex[:12], session.thread, session.key
         self._pusher = Pusher(self._push, f"deepnb panel {panel}")
-        super().__init__(panel=panel, key=key, thread=thread, home=key)
+        super().__init__(panel=panel, key=key, thread=thread, home=key, opens=self.tab)
         self._lock = (
             threading.RLock()
         )  # shown and asked on several threads; what is said has an order
@@ -121,6 +125,8 @@ class Panel(anywidget.AnyWidget):
             self._unsubscribe = (
                 session.subscribe(self._on_event),
                 session.on_change(self._on_change),
+                session.exchange.changes.on_change(self._on_change),
+                self._board.close,
                 *([documents.on_progress(self._on_change)] if documents is not None else []),
             )
             with self.hold_sync():  # a page is told both at once
@@ -148,7 +154,7 @@ class Panel(anywidget.AnyWidget):
     def _on_event(self, event: Event) -> None:
         self._board.notice(event)
         self._keepsake.notice(event)
-        self._pusher.poke()
+        self._pusher.poke(urgent=_is_for_a_page(event))
 
     def _on_change(self) -> None:
         self._board.notice()
@@ -156,7 +162,7 @@ class Panel(anywidget.AnyWidget):
 
     def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
         with self._lock:
-            self.send(self._board.receive(content, has_buffers=bool(buffers)))
+            self.send(*self._board.receive(content, buffers or ()))
         if isinstance(content, dict) and content.get("type") == "hello":
             self._pusher.heard()
 
@@ -172,7 +178,7 @@ class Panel(anywidget.AnyWidget):
         return sum(map(len, words))
 
     def __repr__(self) -> str:
-        panel = f"Panel({self.session!r})"
+        panel = f"{type(self).__name__}({self.session!r})"
         return panel if has_kernel() else f"{panel}\n{_ELSEWHERE}"
 
     def _ipython_display_(self) -> None:
@@ -181,6 +187,12 @@ class Panel(anywidget.AnyWidget):
         plain = repr(self.session if has_kernel() else self)
         display({**(bundle or {}), "text/plain": plain}, metadata=metadata, raw=True)
         self._keepsake.display()
+
+
+def _is_for_a_page(event: Event) -> bool:
+    """Whether it is a question that no person is asked: the run waits for a page's own answer."""
+    asked = event.data["request"] if event.kind == "interrupt_opened" else None
+    return isinstance(asked, Mapping) and asked.get("type") == "client_tool_execution"
 
 
 def _check_texts(given: Any) -> None:
@@ -198,10 +210,31 @@ def _let_go(session: Session) -> None:
         session.close()
 
 
-def panel_of(session: Session) -> Panel:
-    """Give the panel that shows a session, a new one if there is none."""
-    found = (panel for panel in panels() if panel.session is session)
-    return next(found, None) or Panel(session)
+class Explorer(Panel):
+    """The panel with the files opened, which leaves no transcript behind.
+
+    Made by `Session.explorer`.
+
+    Args:
+        session: Whose files to show.
+    """
+
+    tab = "files"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.configure(starters=None, actions=None, push=None, transcript=False)
+
+
+Shown = TypeVar("Shown", bound=Panel)
+
+
+def panel_of(session: Session, kind: type[Shown]) -> Shown:
+    """Give the panel of a kind that shows a session, a new one if there is none."""
+    # Not by type: anywidget gives each widget one of its own.
+    found = (each for each in panels() if each.tab == kind.tab and each.session is session)
+    shown = next(found, None)
+    return shown if isinstance(shown, kind) else kind(session)
 
 
 def panels() -> list[Panel]:

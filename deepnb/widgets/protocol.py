@@ -18,33 +18,17 @@ from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict  # typing's own is beyond pydantic on 3.11
 
 from deepnb.events import Kind  # noqa: TC001  # pydantic reads it
+from deepnb.widgets.file_protocol import FileFacts, FileRequest, FileWire
+from deepnb.widgets.request import Id, Name, Request, Seq, Words
 
 VERSION = 1
 """Raised when an older page could misunderstand the kernel, or the other way round."""
-
-Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200_000)]
-Seq = Annotated[int, Field(ge=0)]
 
 RunStatus = Literal["queued", "running", "waiting", "stopped", "failed", "done"]
 SessionStatus = Literal["idle", "running", "waiting", "stopped", "failed", "done", "closed"]
 
 
 # From the browser
-
-
-class Request(BaseModel):
-    """What every request has.
-
-    `thread` is the thread that the view shows: what was meant for one is never done to another.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    id: Id
-    view: Id
-    thread: Name
 
 
 class Hello(Request):
@@ -235,7 +219,8 @@ AnyRequest = Annotated[
     | NewThread
     | Export
     | ExportReport
-    | Transcribe,
+    | Transcribe
+    | FileRequest,
     Field(discriminator="type"),
 ]
 REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
@@ -317,7 +302,8 @@ class Facts(TypedDict):
     """How the session stands, beside its events.
 
     `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
-    `knowledge` is null when nothing is done to the documents that it searches, if there are any.
+    `knowledge` is null when nothing is done to the documents that it searches, if there are any;
+    `files` is while the session is closed.
     """
 
     version: int
@@ -333,6 +319,7 @@ class Facts(TypedDict):
     model: Model | None
     models: list[ModelOption]
     knowledge: KnowledgeWork | None
+    files: FileFacts | None
     budget: list[Limit]
     starters: list[Starter]
     actions: list[QuickAction]
@@ -436,6 +423,7 @@ class Wire(TypedDict):
     listed: Listed
     exported: Exported
     download: Download
+    files: FileWire
 
 
 class _WithoutTitles(GenerateJsonSchema):

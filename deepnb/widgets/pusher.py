@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -41,6 +40,7 @@ class Pusher:
     def __init__(self, push: Callable[..., int], name: str) -> None:
         self._push = push
         self._poked = threading.Event()
+        self._urged = threading.Event()
         self._is_heard = False
         self._is_over = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -49,8 +49,10 @@ class Pusher:
         """Begin."""
         self._thread.start()
 
-    def poke(self) -> None:
-        """Say that there is something to tell."""
+    def poke(self, *, urgent: bool = False) -> None:
+        """Say that there is something to tell, if it is urgent without any pause."""
+        if urgent:
+            self._urged.set()
         self._poked.set()
 
     def heard(self) -> None:
@@ -75,10 +77,11 @@ class Pusher:
 
     def _tell_until_settled(self) -> None:
         while self._poked.is_set() and not self._is_over:
-            time.sleep(_LULL)
+            self._urged.wait(_LULL)
             self._poked.clear()
+            self._urged.clear()
             told = self._try_to_push(everything=False, settled=False)
-            time.sleep((_LONG_PAUSE if told > _TOO_FAST else _PAUSE) - _LULL)
+            self._urged.wait((_LONG_PAUSE if told > _TOO_FAST else _PAUSE) - _LULL)
             self._poked.wait(_SETTLED)
         self._try_to_push(everything=False, settled=True)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deepnb.session.session import Session
+    from deepnb.widgets.request import Request
 
 SLOW = (
     protocol.Stop
@@ -81,7 +82,7 @@ class Service:
             "transcribe": self._transcribe,
         }
 
-    def do(self, request: protocol.Request) -> Any:
+    def do(self, request: Request) -> Any:
         """Do what a request asks for, and give the result, or None.
 
         Raises:

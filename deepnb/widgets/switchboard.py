@@ -7,6 +7,7 @@ import time
 import weakref
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -15,12 +16,14 @@ from deepnb.errors import DeepnbError
 from deepnb.events import plain
 from deepnb.session.failures import described
 from deepnb.widgets.facts import facts_of, searched
+from deepnb.widgets.file_protocol import DownloadChunk, FileRequest, ListWorkspace
+from deepnb.widgets.filing import Bytes, Filing
 from deepnb.widgets.news import page_of
 from deepnb.widgets.protocol import REQUEST, VERSION, Hello, Pull, Transcribe
 from deepnb.widgets.service import SLOW, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from deepnb.events import Event
     from deepnb.knowledge import Knowledge
@@ -88,6 +91,7 @@ class Switchboard:
         self._lock = threading.RLock()  # a kernel may call handlers on several threads at once
         self._answered: OrderedDict[tuple[str, str], Reply] = OrderedDict()
         self._late: deque[Reply] = deque(maxlen=_REMEMBERED)
+        self._listings: dict[str, str] = {}
         self._number = 0
         self.connect(session)
 
@@ -101,10 +105,15 @@ class Switchboard:
                 weakref.ref(documents) if documents is not None else lambda: None
             )
             self._service = Service(session, self._show)
+            self._filing = Filing(session, self._takes_bytes)
             # What was before, views ask for when they come up.
             self._told, self._told_replies = _last(session), self._number
             self._told_facts: Facts | None = None
             self._are_facts_old, self._looked = True, 0.0
+
+    def close(self) -> None:
+        """Have the workspace watched no longer."""
+        self._filing.close()
 
     def notice(self, event: Event | None = None) -> None:
         """Hear that something has happened: an event, or a change that is none."""
@@ -113,28 +122,31 @@ class Switchboard:
 
     # Asked
 
-    def receive(self, content: Any, *, has_buffers: bool = False) -> Reply:
-        """Answer a message from a page, whatever it is."""
+    def receive(self, content: Any, buffers: Sequence[Any] = ()) -> tuple[Reply, list[bytes]]:
+        """Answer a message from a page, whatever it is; with bytes that go beside the answer."""
         with self._lock:
             try:
                 request = REQUEST.validate_python(content)
             except ValidationError as error:
-                return _reply(_identity(content), error=_misunderstood(error))
+                return _reply(_identity(content), error=_misunderstood(error)), []
+            self.session.attend()
             if known := self._answered.get((request.view, request.id)):
-                return known  # a host may deliver twice, and nothing is done twice
+                return known, []  # a host may deliver twice, and nothing is done twice
             try:
-                reply = self._answer(request)
-                if has_buffers and (view := self.views.get(request.view)):
+                reply = self._answer(request, buffers)
+                if buffers and (view := self.views.get(request.view)):
                     view.buffers = True
             except Exception as error:  # noqa: BLE001  # whatever it is, the page is answered
-                return _reply(request, error=_refusal(error, described(error)))
-            if not isinstance(request, Hello | Pull):
+                return _reply(request, error=_refusal(error, described(error))), []
+            if isinstance(reply["result"], Bytes):
+                return {**reply, "result": reply["result"].result}, [reply["result"].data]
+            if not isinstance(request, Hello | Pull | DownloadChunk):
                 self._answered[request.view, request.id] = reply
                 while len(self._answered) > _REMEMBERED:
                     self._answered.popitem(last=False)
-            return reply
+            return reply, []
 
-    def _answer(self, request: AnyRequest) -> Reply:
+    def _answer(self, request: AnyRequest, buffers: Sequence[Any]) -> Reply:
         if isinstance(request, Hello):
             return self._greet(request)
         if request.thread != self.session.thread:
@@ -148,11 +160,14 @@ class Switchboard:
             )
         if isinstance(request, Transcribe) and not self.keeps_transcript:
             return _reply(request, result={"name": "", "text": ""})
-        if isinstance(request, SLOW):
-            work = threading.Thread(target=self._work, args=(request, self._service), daemon=True)
-            work.start()
+        do: Callable[[Any], Any] = self._service.do
+        is_slow = isinstance(request, SLOW)
+        if isinstance(request, FileRequest):
+            do, is_slow = partial(self._filing.do, buffers=buffers), self._filing.is_slow(request)
+        if is_slow:
+            threading.Thread(target=self._work, args=(request, do), daemon=True).start()
             return _reply(request, later=True)
-        return self._done(request, self._service)
+        return self._done(request, do)
 
     def _greet(self, request: Hello) -> Reply:
         if request.version != VERSION:
@@ -161,23 +176,33 @@ class Switchboard:
         self._told_facts, self._are_facts_old = None, True  # something to push, as a greeting
         return _reply(request, result=self._news(0, 0, request.view))
 
+    def _takes_bytes(self, view: str) -> bool:
+        known = self.views.get(view)
+        return known is not None and known.buffers
+
     def _forget(self, pull: Pull) -> None:
         """Let go of the late replies that a view says it has."""
         for reply in [r for r in self._late if r["view"] == pull.view]:
             if reply["number"] <= pull.replies_since:
                 self._late.remove(reply)
 
-    def _work(self, request: AnyRequest, service: Service) -> None:
-        reply = self._done(request, service)
+    def _work(self, request: AnyRequest, do: Callable[[Any], Any]) -> None:
+        reply = self._done(request, do)
         with self._lock:
             self._number += 1
+            if isinstance(request, ListWorkspace):  # it may be long, and only the last one counts
+                before = self._listings.get(request.view)
+                self._listings[request.view] = request.id
+                for old in [each for each in self._late if each["id"] == before]:
+                    self._late.remove(old)
             self._late.append({**reply, "number": self._number})
         self._poke()
 
     @staticmethod
-    def _done(request: AnyRequest, service: Service) -> Reply:
+    def _done(request: AnyRequest, do: Callable[[Any], Any]) -> Reply:
         try:
-            return _reply(request, result=plain(service.do(request)))
+            result = do(request)
+            return _reply(request, result=result if isinstance(result, Bytes) else plain(result))
         except DeepnbError as error:
             return _reply(request, error=_refusal(error, str(error)))
         except Exception as error:  # noqa: BLE001  # somebody's graph or disk: the page is told

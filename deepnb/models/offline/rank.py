@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     Passages = tuple[Passage, ...]
 
-_MOST_QUOTES, _MOST_NEAREST = 5, 2
+MOST_QUOTES = 5
+_MOST_NEAREST = 2
 # How much of a question one passage must cover, by the number of its terms. Of two terms the rare
 # one decides, of more the number counts as well: people ask in more words than documents answer in.
 _ENOUGH = {1: 0.7, 2: 0.7, 3: 0.6, 4: 0.5, 5: 0.5, 6: 0.5}
@@ -87,7 +88,7 @@ def rank(question: str, terms: Sequence[str], read: Sequence[Passage]) -> tuple[
         scored.append((score, read[index]))
         if answers(wanted, wide[index], weight):
             enough.append(scored[-1])
-    quotes, nearest = _choose(enough, _MOST_QUOTES), _choose(scored, _MOST_NEAREST)
+    quotes, nearest = _choose(enough, MOST_QUOTES), _choose(scored, _MOST_NEAREST)
     return tuple(shorten(p, wanted) for p in quotes), tuple(shorten(p, wanted) for p in nearest)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from deepnb.keywords import bm25, coverage, idf, terms, unspaced, words
 from deepnb.models.offline import results
 from deepnb.models.offline.passages import Passage, passages
-from deepnb.models.offline.rank import answers, rank
+from deepnb.models.offline.rank import MOST_QUOTES, answers, rank
 from deepnb.models.offline.reach import files
 from deepnb.models.offline.results import Page
 from deepnb.models.offline.vocabulary import concepts, key_terms, relatives
@@ -37,9 +37,11 @@ _SHORT_WORD = 3
 _BEGINNING, _LIKE = 4, 0.8
 _MARKS = ".,;:?!()[]\"'"
 _BEFORE, _AFTER, _LONGEST_WINDOW = 12, 14, 80
+_NEAR = 3
 _GAP = 10
 _LINES = re.compile(r"lines? (\d+)(?:\u2013\d+)?")
 _FEW = 2
+_WORKSPACE, _CLIENT = "/workspace/", "/files/"
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,11 @@ def find(turn: Turn, question: str, within: Sequence[str] = ()) -> Found:
     if turn.can("knowledge"):
         found = _ranked(found, _known(turn, question, within))
     if not found.quotes and turn.can("search"):
-        ranked = turn.do(turn.call("search", query=question, top_k=_MOST_READS))
+        ranked = turn.do(turn.call("search", query=question, top_k=MOST_QUOTES))
         hits = _foreign(turn, [hit for result in ranked for hit in results.hits(result)])
-        found = _ranked(found, _read(turn, hits, found.wanted, within))
+        if "grep" in turn.tools:  # then the search is of the client's files, and these are others
+            hits += grep(turn, question, path=_WORKSPACE)
+        found = _ranked(found, _read(turn, hits, found.wanted, within, near=_CLIENT))
     if not found.quotes and turn.can("grep"):
         hits = grep(turn, question)
         found = _ranked(found, _read(turn, hits, found.wanted, within))
@@ -153,11 +157,11 @@ def _meant(turn: Turn, question: str, absent: set[str], lines: list[str]) -> dic
     return {word: match[0] for word, match in near.items() if match}
 
 
-def grep(turn: Turn, question: str) -> list[Hit]:
+def grep(turn: Turn, question: str, **where: str) -> list[Hit]:
     """The lines that have a term of the question, from any file that may be quoted."""
     wanted = frozenset(key_terms(question))
     patterns = _patterns(question)
-    options: dict[str, object] = {"output_mode": "content", "max_count": MOST_MATCHES}
+    options: dict[str, object] = {"output_mode": "content", "max_count": MOST_MATCHES, **where}
     if "case_sensitive" in turn.parameters("grep"):
         patterns = {pattern.lower(): about for pattern, about in patterns.items()}
         options["case_sensitive"] = False
@@ -216,11 +220,14 @@ def _literal(word: str) -> str:
 
 
 def _read(
-    turn: Turn, hits: Sequence[Hit], wanted: Sequence[str], within: Sequence[str]
+    turn: Turn, hits: Sequence[Hit], wanted: Sequence[str], within: Sequence[str], near: str = ""
 ) -> list[Passage]:
-    """Read round the hits that promise most, and cut what was read into passages."""
+    """Read round the hits that promise most, and cut what was read into passages.
+
+    Below the folder `near` only a few lines are read: what is there leaves a person's computer.
+    """
     hits = [hit for hit in hits if not within or hit.path in within]
-    windows = _windows(hits, wanted) or _openings(wanted, within)
+    windows = _windows(hits, wanted, near) or _openings(wanted, within)
     if not turn.can("read"):
         return [Passage(hit.path, hit.line, hit.line, hit.text) for hit in hits]
     headers = {p for p, first, _ in windows if first > 1 and p.lower().endswith((".csv", ".tsv"))}
@@ -237,7 +244,7 @@ def _read(
     return list(dict.fromkeys(found))
 
 
-def _windows(hits: Sequence[Hit], wanted: Sequence[str]) -> list[tuple[str, int, int]]:
+def _windows(hits: Sequence[Hit], wanted: Sequence[str], near: str) -> list[tuple[str, int, int]]:
     """Which lines of which files to read: (path, first, last), the most promising ones."""
     have = {hit: hit.terms or frozenset(wanted).intersection(concepts(hit.text)) for hit in hits}
     weight = idf([sorted(each) for each in have.values()])
@@ -261,10 +268,14 @@ def _windows(hits: Sequence[Hit], wanted: Sequence[str]) -> list[tuple[str, int,
             # The next place in the same file has to be better to be read before another file.
             scored.append((promise(group) * 0.8**nth, group))
     scored.sort(key=lambda each: (-each[0], each[1][0].path, each[1][0].line))
-    return _merged(
-        (group[0].path, max(1, group[0].line - _BEFORE), group[-1].line + _AFTER)
-        for _, group in scored[:_MOST_READS]
-    )
+    return _merged(_window(group, near) for _, group in scored[:_MOST_READS])
+
+
+def _window(group: Sequence[Hit], near: str) -> tuple[str, int, int]:
+    path, first, last = group[0].path, group[0].line, group[-1].line
+    is_near = near and path.startswith(near)
+    before, after = (_NEAR, _NEAR) if is_near else (_BEFORE, _AFTER)
+    return path, max(1, first - before), last + after
 
 
 def _merged(windows: Iterable[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
