@@ -17,7 +17,8 @@ from deepnb.widgets import protocol
 REPOSITORY = Path(__file__).parents[1]
 WIDGETS = REPOSITORY / "deepnb" / "widgets"
 FRONTEND = WIDGETS / "frontend"
-BUNDLE = WIDGETS / "static" / "panel.js"
+STATIC = WIDGETS / "static"
+BUNDLE = STATIC / "panel.js"
 
 
 def npm(*arguments, **options):
@@ -35,11 +36,10 @@ def test_both_sides_speak_the_same_protocol():
 
 
 def test_the_bundle_is_made_from_its_sources(tmp_path):
-    npm("build", "--", str(tmp_path / "panel.js"))
-    # Not `==`: pytest would try to show how half a megabyte differs.
-    assert not _differs(tmp_path / "panel.js", BUNDLE), "Run `make panel`."
-    licences = BUNDLE.with_suffix(".licences.txt")
-    assert not _differs(tmp_path / licences.name, licences), "Run `make panel`."
+    npm("build", "--", str(tmp_path))
+    for name in ("panel.js", "files.js", "licences.txt"):
+        # Not `==`: pytest would try to show how half a megabyte differs.
+        assert not _differs(tmp_path / name, STATIC / name), "Run `make panel`."
 
 
 def _differs(one, other):
@@ -67,9 +67,11 @@ def built(tmp_path_factory):
 def test_the_wheel_has_the_bundle_and_not_what_it_is_made_from(built):
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
-        assert files.read("deepnb/widgets/static/panel.js") == BUNDLE.read_bytes()
+        for name in ("panel.js", "files.js"):
+            path = f"deepnb/widgets/static/{name}"
+            assert files.read(path) == (STATIC / name).read_bytes()
         assert "deepnb/widgets/protocol.py" in files.namelist()
-        assert "deepnb/widgets/static/panel.licences.txt" in files.namelist()
+        assert "deepnb/widgets/static/licences.txt" in files.namelist()
         assert not [name for name in files.namelist() if "/frontend/" in name]
 
 

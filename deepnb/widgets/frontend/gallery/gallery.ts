@@ -7,6 +7,7 @@
 
 import type { News } from "../src/protocol";
 import panel from "../src/index";
+import { galleryFiles, withFiles } from "./files";
 import { FakeModel } from "./model";
 
 const query = new URLSearchParams(location.search);
@@ -17,9 +18,12 @@ if (state) {
   const el = document.createElement("div");
   if (query.get("width")) el.style.width = `${query.get("width")}px`;
   document.body.append(el);
-  const news = asOfNow(await (await fetch(`states/${state}.json`)).json());
+  // The explorer's states are an ordinary conversation, with files that are made up.
+  const isFiles = state.startsWith("files");
+  const news = asOfNow(await (await fetch(`states/${isFiles ? "report" : state}.json`)).json());
+  if (isFiles) withFiles(news, state);
   const model = new FakeModel(news, await (await fetch("states/threads.json")).json());
-  Object.assign(globalThis, { galleryModel: model }); // for experiments in the console
+  Object.assign(globalThis, { galleryModel: model, galleryFiles: galleryFiles(state) }); // for experiments in the console
   panel.initialize({ model });
   panel.render({ model, el });
   if (state === "disconnected") setTimeout(() => model.emit("comm:close"), 300);
@@ -30,7 +34,8 @@ if (state) {
   }
 } else {
   const nav = document.createElement("nav");
-  for (const name of (await (await fetch("states/index.json")).json()) as string[]) {
+  const states = (await (await fetch("states/index.json")).json()) as string[];
+  for (const name of [...states, "files", "files-many", "files-none"]) {
     for (const [more, label] of [["", name], ["&theme=dark", "dark"], ["&width=420", "narrow"]]) {
       const link = document.createElement("a");
       link.href = `?state=${name}${more}`;

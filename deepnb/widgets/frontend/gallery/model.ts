@@ -53,6 +53,8 @@ export class FakeModel implements WidgetModel {
         return this.listed;
       case "export":
         return { name: "thread.md", text: "# A thread\n" };
+      case "load_files":
+        return { code: "export default () => globalThis.galleryFiles" };
       case "preview":
         return { description: "```diff\n--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n```" };
       default:

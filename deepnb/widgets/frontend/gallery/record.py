@@ -69,7 +69,8 @@ def save(name: str, session: Session, edit: Callable[[Any], None] = lambda news:
     board.starters = [{"title": title, "text": text} for title, text in STARTERS.items()]
     board.actions = [{"label": text, "text": text} for text in ACTIONS]
     hello = {"type": "hello", "id": "1", "view": "v", "thread": session.thread}
-    news = board.receive({**hello, "version": 1, "host": ""})["result"]
+    reply, _ = board.receive({**hello, "version": 1, "host": ""})
+    news = reply["result"]
     edit(news)
     (STATES / f"{name}.json").write_text(json.dumps(news, indent=1) + "\n")
     print(name, len(news["events"]))

@@ -1,9 +1,10 @@
 /** What every part of the panel can reach: the wire, the conversation, and how the view stands. */
 
 import { createContext } from "preact";
-import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 import type { Client, Connection } from "./client";
+import type { Explorer } from "./explorer";
 import type { Store } from "./store";
 import type { Ui } from "./ui";
 
@@ -11,6 +12,7 @@ export interface App {
   readonly client: Client;
   readonly store: Store;
   readonly ui: Ui;
+  readonly explorer: Explorer;
 }
 
 const Context = createContext<App | null>(null);
@@ -36,14 +38,19 @@ export function useUi<T>(select: (ui: Ui) => T): T {
 export function useConnection(): Connection {
   const { client } = useApp();
   const [connection, set] = useState(client.connection);
-  useEffect(() => {
+  useLayoutEffect(() => {
     set(client.connection);
     return client.onConnection(set);
   }, [client]);
   return connection;
 }
 
-function useObserved<S extends { subscribe(callback: () => void): () => void }, T>(
+/**
+ * The same for whatever tells when it has changed.
+ *
+ * It listens as soon as it is drawn: an effect would wait for a frame, which in a busy page comes after the first click.
+ */
+export function useObserved<S extends { subscribe(callback: () => void): () => void }, T>(
   source: S,
   select: (source: S) => T,
 ): T {
@@ -51,7 +58,7 @@ function useObserved<S extends { subscribe(callback: () => void): () => void }, 
   const seen = useRef({ value, select });
   seen.current = { value, select };
   const [, draw] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const look = () => {
       if (!Object.is(seen.current.select(source), seen.current.value)) draw(undefined);
     };

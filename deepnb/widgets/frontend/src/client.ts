@@ -1,6 +1,24 @@
 /** The wire: requests that are always answered, and news that are never missed. */
 
-import type { Download, Exported, Listed, News, Previewed, Wire } from "./protocol";
+import type {
+  Chunk,
+  Claimed,
+  Code,
+  Comparison,
+  Deleted,
+  Download,
+  Exported,
+  Listed,
+  Mapping,
+  News,
+  Previewed,
+  Received,
+  Sent,
+  Stored,
+  Upload,
+  Wire,
+  WorkspaceFiles,
+} from "./protocol";
 
 export type Request = Wire["request"];
 export type RequestType = Request["type"];
@@ -18,6 +36,19 @@ interface Results {
   export: Exported;
   export_report: Download;
   transcribe: Exported;
+  load_files: Code;
+  claim: Claimed;
+  list_workspace: WorkspaceFiles;
+  delete_file: Deleted;
+  begin_upload: Upload;
+  send_files: Sent;
+  upload_chunk: Received;
+  end_upload: Stored;
+  /** Its bytes, however they have come. */
+  download_chunk: Chunk & { bytes: Uint8Array };
+  map_files: Mapping;
+  compare_files: Comparison;
+  fetch_page: Stored;
 }
 export type ResultOf<T extends RequestType> = T extends keyof Results ? Results[T] : null;
 
@@ -54,8 +85,11 @@ export interface Client {
   readonly dead: boolean;
   /** Why the kernel does not want this page; empty as long as it has said nothing against it. */
   readonly refusal: string;
-  /** Rejects with `RefusedError` if the kernel refuses, or is gone before it has answered. */
-  request<T extends RequestType>(type: T, fields: Fields<T>): Promise<ResultOf<T>>;
+  /**
+   * Rejects with `RefusedError` if the kernel refuses, or is gone before it has answered. There are hosts that
+   * lose the `buffers` beside a message.
+   */
+  request<T extends RequestType>(type: T, fields: Fields<T>, buffers?: ArrayBuffer[]): Promise<ResultOf<T>>;
   /** `fresh` news begin a conversation anew: what was known before them is not to be kept. */
   onNews(callback: (news: News, fresh: boolean) => void): () => void;
   onConnection(callback: (connection: Connection) => void): () => void;

@@ -4,6 +4,7 @@ import { render as draw } from "preact";
 
 import { AppProvider, type App } from "./app";
 import type { WidgetModel } from "./client";
+import { Explorer } from "./explorer";
 import { keepFocus } from "./focus";
 import { hideTwin, installStyles } from "./page";
 import { Shell } from "./shell/Shell";
@@ -50,14 +51,21 @@ function render({ model, el }: Props): () => void {
 /** Shows the session in `root`; what was typed and opened outlives what the kernel says. */
 function run(model: WidgetModel, root: HTMLElement): () => void {
   const client = new WireClient(model);
-  let app: App = { client, store: new Conversation(), ui: new Ui() };
+  const explorer = new Explorer(client);
+  const ui = new Ui();
+  if (model.get("opens") === "files") ui.set({ tab: "files", split: false });
+  let app: App = { client, store: new Conversation(), ui, explorer };
   let showTwin = hideTwin(panelOf(model));
   const show = () => draw(<AppProvider value={app}><Shell /></AppProvider>, root);
   client.onNews((news, fresh) => {
-    if (!fresh) return app.store.apply(news);
+    if (!fresh) {
+      app.store.apply(news);
+      return explorer.look();
+    }
     const store = new Conversation();
     store.apply(news);
     app = { ...app, store };
+    explorer.follow(store);
     show();
   });
   client.onConnection((connection) => {
@@ -70,6 +78,7 @@ function run(model: WidgetModel, root: HTMLElement): () => void {
   client.start();
   return () => {
     leaveTwin();
+    explorer.close();
     client.close();
     draw(null, root);
     showTwin();

@@ -245,3 +245,18 @@ export interface Report {
   /** What a person has noted of claims, also of those that they have taken back. */
   readonly notes: ReadonlyMap<string, string>;
 }
+
+/** Something of the reader's that has left their browser. */
+export interface Disclosure {
+  readonly seq: number;
+  readonly time: number;
+  /** A `tool` of the agent has asked for it, or the reader has sent it. */
+  readonly kind: "tool" | "copy" | "sync" | "index";
+  readonly tool: string;
+  /** Some of the files it was of; `files` says how many there were. */
+  readonly paths: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** What it was, in a few words: "12 lines". */
+  readonly detail: string;
+}

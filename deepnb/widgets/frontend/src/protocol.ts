@@ -26,13 +26,34 @@ export interface Wire {
     | NewThread
     | Export
     | ExportReport
-    | Transcribe;
+    | Transcribe
+    | LoadFiles
+    | Claim
+    | ClientAnswer
+    | ListWorkspace
+    | MakeFolder
+    | MoveFile
+    | DeleteFile
+    | RestoreFile
+    | BeginUpload
+    | SendFiles
+    | UploadChunk
+    | EndUpload
+    | CancelUpload
+    | DownloadChunk
+    | MapFiles
+    | UnmapFiles
+    | CompareFiles
+    | AgreeFile
+    | FinishCopy
+    | FetchPage;
   reply: Reply;
   push: Push;
   previewed: Previewed;
   listed: Listed;
   exported: Exported;
   download: Download;
+  files: FileWire;
 }
 /**
  * A view has come up; answered with `News` from the beginning.
@@ -261,6 +282,270 @@ export interface Transcribe {
   panel: string;
 }
 /**
+ * Asks for the code of the file explorer, which a panel loads when it is needed.
+ */
+export interface LoadFiles {
+  id: string;
+  view: string;
+  thread: string;
+  type: "load_files";
+}
+/**
+ * Says that a page is about to run a client's tool or to sync; answered with `Claimed`.
+ *
+ * Two pages may show one session, and only one of them is to do what has to be done. `what` is the
+ * id of the question or of the mapping.
+ */
+export interface Claim {
+  id: string;
+  view: string;
+  thread: string;
+  type: "claim";
+  what: string;
+}
+/**
+ * Answers a client's tool from the files in the browser, which is kept as a disclosure.
+ */
+export interface ClientAnswer {
+  id: string;
+  view: string;
+  thread: string;
+  type: "client_answer";
+  question: string;
+  answer: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Asks for all that is in the workspace; answered with `WorkspaceFiles`.
+ */
+export interface ListWorkspace {
+  id: string;
+  view: string;
+  thread: string;
+  type: "list_workspace";
+}
+/**
+ * Makes a folder in the workspace.
+ */
+export interface MakeFolder {
+  id: string;
+  view: string;
+  thread: string;
+  type: "make_folder";
+  path: string;
+}
+/**
+ * Moves or renames in the workspace; refused where something is in the way.
+ */
+export interface MoveFile {
+  id: string;
+  view: string;
+  thread: string;
+  type: "move_file";
+  path: string;
+  to: string;
+}
+/**
+ * Deletes a file or folder of the workspace; answered with `Deleted`, which can be undone.
+ *
+ * If `expects` is given, only what has this hash is deleted.
+ */
+export interface DeleteFile {
+  id: string;
+  view: string;
+  thread: string;
+  type: "delete_file";
+  path: string;
+  expects?: string | null;
+}
+/**
+ * Undoes a deletion; refused where something else is there by now.
+ */
+export interface RestoreFile {
+  id: string;
+  view: string;
+  thread: string;
+  type: "restore_file";
+  deleted: string;
+}
+/**
+ * Begins to send a file, or goes on where it was cut off; answered with `Upload`.
+ *
+ * `mark` is the same for the same content of the same file: so an upload is found again.
+ * `expects` is what the page believes to be at the place; if it is wrong, nothing is overwritten.
+ * For `index`, `path` is the file's own in the browser, and it goes into the index alone.
+ */
+export interface BeginUpload {
+  id: string;
+  view: string;
+  thread: string;
+  type: "begin_upload";
+  purpose: "copy" | "sync" | "index";
+  path: string;
+  size: number;
+  mark: string;
+  expects: string | "";
+  mapping?: string | null;
+  source: string;
+}
+/**
+ * Sends small files whole; answered with `Sent`.
+ *
+ * To say hundreds of files in three messages each takes a server ten times as long.
+ */
+export interface SendFiles {
+  id: string;
+  view: string;
+  thread: string;
+  type: "send_files";
+  /**
+   * @maxItems 64
+   */
+  files: SmallFile[];
+}
+/**
+ * A file that is sent whole: what `BeginUpload` says of it, and its content.
+ */
+export interface SmallFile {
+  purpose: "copy" | "sync" | "index";
+  path: string;
+  size: number;
+  expects: string | "";
+  mapping?: string | null;
+  source: string;
+  sha256: string;
+  data: string;
+}
+/**
+ * The bytes from `offset` on, beside the message or in `data`; answered with `Received`.
+ */
+export interface UploadChunk {
+  id: string;
+  view: string;
+  thread: string;
+  type: "upload_chunk";
+  upload: string;
+  offset: number;
+  data?: string | null;
+}
+/**
+ * All is sent, and this is its hash; answered with `Stored`.
+ */
+export interface EndUpload {
+  id: string;
+  view: string;
+  thread: string;
+  type: "end_upload";
+  upload: string;
+  sha256: string;
+}
+/**
+ * Gives up an upload, and what has arrived of it.
+ */
+export interface CancelUpload {
+  id: string;
+  view: string;
+  thread: string;
+  type: "cancel_upload";
+  upload: string;
+}
+/**
+ * Asks for a part of a file of the workspace; answered with `Chunk`.
+ *
+ * `seen` is the `version` of the part before, so that no file is put together from two.
+ */
+export interface DownloadChunk {
+  id: string;
+  view: string;
+  thread: string;
+  type: "download_chunk";
+  path: string;
+  offset: number;
+  length: number;
+  seen: string;
+  as_text: boolean;
+}
+/**
+ * Ties a file or folder of the browser to a place in the workspace; answered with `Mapping`.
+ */
+export interface MapFiles {
+  id: string;
+  view: string;
+  thread: string;
+  type: "map_files";
+  browser: string;
+  source: string;
+  target: string;
+  is_folder: boolean;
+  mode: "copy" | "sync";
+}
+/**
+ * Unties them; both sides keep their files.
+ */
+export interface UnmapFiles {
+  id: string;
+  view: string;
+  thread: string;
+  type: "unmap_files";
+  mapping: string;
+}
+/**
+ * Asks what has to be done to bring a mapping's sides into step; answered with `Comparison`.
+ */
+export interface CompareFiles {
+  id: string;
+  view: string;
+  thread: string;
+  type: "compare_files";
+  mapping: string;
+  browser: string;
+  /**
+   * @maxItems 50000
+   */
+  files: SeenFile[];
+}
+/**
+ * A mapped file as the browser has it; `path` is below the mapping's source, "" for itself.
+ */
+export interface SeenFile {
+  path: string;
+  size: number;
+  sha256: string;
+}
+/**
+ * Says that both sides of a file are the same now, or (`sha256` is empty) that none is left.
+ */
+export interface AgreeFile {
+  id: string;
+  view: string;
+  thread: string;
+  type: "agree_file";
+  mapping: string;
+  path: string;
+  sha256: string | "";
+}
+/**
+ * Says that all of a copy is there: what is added to its source later is not sent.
+ */
+export interface FinishCopy {
+  id: string;
+  view: string;
+  thread: string;
+  type: "finish_copy";
+  mapping: string;
+}
+/**
+ * Has the kernel fetch a page into the workspace; answered with `Stored`.
+ */
+export interface FetchPage {
+  id: string;
+  view: string;
+  thread: string;
+  type: "fetch_page";
+  url: string;
+}
+/**
  * The answer to a request.
  *
  * `error` is null if it was carried out. `later` is true if that takes a while: then another
@@ -324,6 +609,7 @@ export interface WireEvent {
     | "source"
     | "report"
     | "settled"
+    | "disclosed"
     | "subagent_started"
     | "subagent_ended"
     | "interrupt_opened"
@@ -348,7 +634,8 @@ export interface WireEvent {
  * How the session stands, beside its events.
  *
  * `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
- * `knowledge` is null when nothing is done to the documents that it searches, if there are any.
+ * `knowledge` is null when nothing is done to the documents that it searches, if there are any;
+ * `files` is while the session is closed.
  */
 export interface Facts {
   version: number;
@@ -364,6 +651,7 @@ export interface Facts {
   model: Model | null;
   models: ModelOption[];
   knowledge: KnowledgeWork | null;
+  files: FileFacts | null;
   budget: Limit[];
   starters: Starter[];
   actions: QuickAction[];
@@ -399,6 +687,31 @@ export interface KnowledgeWork {
   phase: "reading" | "waiting" | "loading" | "embedding";
   done: number;
   total: number;
+}
+/**
+ * How files stand: changes of the workspace are counted in `version`.
+ *
+ * `shelf` names the browser's store of this workspace. `agent_reads` says whether the agent can
+ * reach the browser's files by itself.
+ */
+export interface FileFacts {
+  shelf: string;
+  version: number;
+  mappings: Mapping[];
+  agent_reads: boolean;
+  can_index: boolean;
+}
+/**
+ * What ties a place in a browser to a place in the workspace; a copy may be `done`.
+ */
+export interface Mapping {
+  id: string;
+  browser: string;
+  source: string;
+  target: string;
+  is_folder: boolean;
+  mode: "copy" | "sync";
+  done: boolean;
 }
 /**
  * One limit of the session's budget.
@@ -460,4 +773,121 @@ export interface Exported {
 export interface Download {
   name: string;
   content: string;
+}
+/**
+ * Everything about files, for the browser's types to be made from.
+ */
+export interface FileWire {
+  code: Code;
+  claimed: Claimed;
+  workspace_files: WorkspaceFiles;
+  deleted: Deleted;
+  upload: Upload;
+  received: Received;
+  stored: Stored;
+  sent: Sent;
+  chunk: Chunk;
+  mapping: Mapping;
+  comparison: Comparison;
+}
+/**
+ * A part of the panel that is loaded when it is needed.
+ */
+export interface Code {
+  code: string;
+}
+/**
+ * Whether the page is to do it; if not, another one does, which has to claim it again soon.
+ */
+export interface Claimed {
+  granted: boolean;
+}
+/**
+ * What is in the workspace, sorted by path; not all of it if it is `truncated`.
+ */
+export interface WorkspaceFiles {
+  files: WorkspaceFile[];
+  truncated: boolean;
+}
+/**
+ * A file or folder of the workspace; `modified` is in seconds since 1970.
+ */
+export interface WorkspaceFile {
+  path: string;
+  is_dir: boolean;
+  size: number;
+  modified: number;
+}
+/**
+ * What `restore_file` takes to undo a deletion.
+ */
+export interface Deleted {
+  deleted: string;
+}
+/**
+ * An upload that was begun, how much of it is here, and if bytes beside messages arrive.
+ */
+export interface Upload {
+  upload: string;
+  received: number;
+  buffers: boolean;
+}
+/**
+ * How many bytes of an upload have arrived, in their order.
+ */
+export interface Received {
+  received: number;
+}
+/**
+ * A file is where it belongs.
+ */
+export interface Stored {
+  path: string;
+  size: number;
+  sha256: string;
+}
+/**
+ * What has become of each file, in the order in which they were sent.
+ */
+export interface Sent {
+  files: (Stored | Unsent)[];
+}
+/**
+ * Why a file was not stored; `kind` is the name of an error of `deepnb.errors`.
+ */
+export interface Unsent {
+  kind: string;
+  text: string;
+}
+/**
+ * A part of a file: its bytes are beside the message, or in `data` as base64.
+ */
+export interface Chunk {
+  size: number;
+  modified: number;
+  version: string;
+  data?: string;
+}
+/**
+ * All that has to be done, and how many files need nothing; `unusable` ones say why.
+ */
+export interface Comparison {
+  steps: Step[];
+  same: number;
+  unusable: string[];
+}
+/**
+ * What has to be done to one file of a mapping.
+ *
+ * `send` it to the workspace, `take` it from there, or ask the person: `conflict` where both sides
+ * have changed, `gone_here` where the browser's was deleted, `gone_there` the workspace's.
+ * `here` and `there` are hashes, empty where nothing is; `agreed` is what both had last.
+ */
+export interface Step {
+  path: string;
+  do: "send" | "take" | "conflict" | "gone_here" | "gone_there";
+  here: string;
+  there: string;
+  agreed: string;
+  size: number;
 }

@@ -1,8 +1,9 @@
 /** The conversation, made of events; the same events make the same conversation in every view. */
 
-import type { Plan, QuestionStep, Report, Source, Step, TraceRow, Turn, Usage, UsageRow } from "./model";
+import type { Disclosure, Plan, QuestionStep, Report, Source, Step, TraceRow, Turn, Usage, UsageRow } from "./model";
 import { legible } from "./parts/legible";
 import type { Facts, News, WireEvent } from "./protocol";
+import { readDisclosure } from "./store/disclosures";
 import { Draft, NO_USAGE, plus } from "./store/draft";
 import { raw, text } from "./store/fields";
 import { nextPlan } from "./store/plan";
@@ -21,6 +22,8 @@ export interface Store {
   /** What was read, by id, in the order in which it was. */
   readonly sources: ReadonlyMap<string, Source>;
   readonly reports: readonly Report[];
+  /** What has left the reader's browser, the oldest first. */
+  readonly disclosures: readonly Disclosure[];
   readonly trace: readonly TraceRow[];
   readonly usage: Usage;
   readonly usageRows: readonly UsageRow[];
@@ -50,6 +53,7 @@ export class Conversation implements Store {
   facts: Facts | null = null;
   plan: Plan | null = null;
   sources: ReadonlyMap<string, Source> = new Map();
+  disclosures: readonly Disclosure[] = [];
   usage = NO_USAGE;
 
   private readonly drafts = new Map<string, Draft>();
@@ -148,6 +152,7 @@ export class Conversation implements Store {
     else if (event.kind === "run_started") this.start(event);
     else if (event.kind === "run_ended" && event.data.withdrawn) this.takeBack(event.run ?? "");
     else if (event.kind === "source") this.sources = new Map(this.sources).set(raw(event, "id"), readSource(event));
+    else if (event.kind === "disclosed") this.disclosures = [...this.disclosures, readDisclosure(event)];
     else if (event.kind === "settled") this.drafts.get(event.run ?? "")?.read(event);
     // What happens between runs stands behind the last of them.
     else this.draft(event.run || this.current, event).read(event);

@@ -58,8 +58,10 @@ function replace(cells: Cells, panel: string, html?: string): boolean {
     const { outputs } = cells.get(at);
     for (let place = 0; outputs && place < outputs.length; place++) {
       const output = outputs.get(place).toJSON();
-      if (!String(output.data?.["text/html"] ?? "").includes(`data-deepnb-static="${panel}"`)) continue;
-      if (html !== undefined) outputs.set(place, { ...output, data: { ...output.data, "text/html": html } });
+      const before = String(output.data?.["text/html"] ?? "");
+      if (!before.includes(`data-deepnb-static="${panel}"`)) continue;
+      // The kernel may have reached it after all, and to set it has all of it drawn again.
+      if (html !== undefined && html !== before) outputs.set(place, { ...output, data: { ...output.data, "text/html": html } });
       return true;
     }
   }

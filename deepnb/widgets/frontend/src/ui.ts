@@ -2,7 +2,7 @@
 
 import type { Place } from "./model";
 
-export type Tab = "chat" | "plan" | "trace" | "sources" | "usage";
+export type Tab = "chat" | "plan" | "files" | "trace" | "sources" | "usage";
 
 export class Ui {
   tab: Tab = "chat";

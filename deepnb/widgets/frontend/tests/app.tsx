@@ -6,6 +6,7 @@ import { vi } from "vitest";
 
 import { AppProvider, type App } from "../src/app";
 import type { Client, Connection } from "../src/client";
+import { Explorer } from "../src/explorer";
 import type { Facts } from "../src/protocol";
 import type { Store } from "../src/store";
 import { Ui } from "../src/ui";
@@ -24,6 +25,7 @@ export const FACTS: Facts = {
   model: null,
   models: [],
   knowledge: null,
+  files: null,
   budget: [],
   starters: [],
   actions: [],
@@ -45,6 +47,7 @@ export function panel(shown: Shown = {}) {
     plan: null,
     sources: new Map(),
     reports: [],
+    disclosures: [],
     trace: [],
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, cost: 0 },
     usageRows: [],
@@ -59,7 +62,12 @@ export function panel(shown: Shown = {}) {
     request,
     onConnection: (callback: (c: Connection) => void) => (links.add(callback), () => links.delete(callback)),
   };
-  const app = { client: client as unknown as Client, store: store as unknown as Store, ui: new Ui() } satisfies App;
+  const app = {
+    client: client as unknown as Client,
+    store: store as unknown as Store,
+    ui: new Ui(),
+    explorer: new Explorer(client as unknown as Client),
+  } satisfies App;
   const root = document.createElement("div");
   root.className = "dn";
   document.body.replaceChildren(root);
@@ -67,6 +75,7 @@ export function panel(shown: Shown = {}) {
     root,
     request,
     ui: app.ui,
+    explorer: app.explorer,
     show: (part: ComponentChildren) => act(() => render(<AppProvider value={app}>{part}</AppProvider>, root)),
     /** Has the store say something else. */
     tell: (change: Shown) =>

@@ -51,6 +51,30 @@ test("Enter sends, and the message is seen at once; Shift+Enter and an input met
   expect(ui.draft).toBe("");
 });
 
+test("an Enter that comes before what was typed is drawn sends it too", async () => {
+  const { root, request } = await chat({});
+  await act(async () => {
+    input(root).value = "Why?";
+    input(root).dispatchEvent(new Event("input", { bubbles: true }));
+    input(root).dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  });
+  expect(request).toHaveBeenCalledExactlyOnceWith("ask", { text: "Why?" });
+});
+
+test("calls that have run on the reader's files are one line, and what waits or has failed stands by itself", async () => {
+  const ran = (seq: number, tool: string, more = {}): Step => ({
+    type: "question", ...base, seq, id: `q${seq}`, agent: "deep", closed: 2, answer: { result: "…" }, by: "person",
+    request: { type: "client_tool_execution", tool, args: { path: `/${seq}.md` } }, ...more,
+  });
+  const tool = (seq: number): Step => ({ type: "tool", ...base, seq, id: `c${seq}`, name: "read_file", args: {}, state: "ok", result: "", seconds: 1, line: "" });
+  const steps = [tool(1), ran(2, "search_files"), tool(3), ran(4, "read_file"), ran(5, "read_file"), ran(6, "read_file", { answer: { error: "…" } }), tool(7), ran(8, "read_file")];
+  const { root } = await chat({ turns: [turn({ status: "running", steps })] });
+  expect(root.querySelectorAll(".dn-steps")).toHaveLength(2);
+  const lines = [...root.querySelectorAll(".dn-question")].map((each) => each.querySelector(".dn-cut")!.textContent);
+  expect(lines).toEqual(["Ran on your files: search_files, read_file ×2", "Could not be run on your files: read_file /6.md", "Ran on your files: read_file /8.md"]);
+  expect(root.querySelectorAll(".dn-question")[0]!.textContent).toContain("read_file /5.md");
+});
+
 test("a message that was refused comes back into the input, with the reason", async () => {
   const { root, request, ui } = await chat({});
   request.mockRejectedValueOnce(new Error("Closed."));

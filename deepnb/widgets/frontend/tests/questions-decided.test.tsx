@@ -100,7 +100,7 @@ test.each([
     { type: "client_tool_execution", tool: "read", args: {} },
     { error: "…" },
     "person",
-    ["You told the agent that it is not available: read"],
+    ["Could not be run on your files: read"],
   ],
   ["Go on?", "…", "person", ["You answered  to “Go on?”"]],
   [{ question: "Go on?" }, null, "stop", ["Not answered, the run was stopped: Go on?"]],

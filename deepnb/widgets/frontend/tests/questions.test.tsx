@@ -3,6 +3,7 @@ import { act } from "preact/test-utils";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { RefusedError } from "../src/client";
+import { Listeners } from "../src/files/listeners";
 import type { QuestionStep } from "../src/model";
 import { choicesFor, covers } from "../src/questions/patterns";
 import { openQuestionSummary, QuestionCard } from "../src/questions/QuestionCard";
@@ -203,6 +204,43 @@ test("an edited write gets a fresh diff, asked for when the person pauses", asyn
   });
   expect(root.querySelector(".dn-action-size")?.textContent).toBe("+2 −1");
   expect(root.textContent).not.toContain("Working out");
+});
+
+test("what a write changes in the reader's files is followed until it is decided, and asked for when typing rests", async () => {
+  vi.useFakeTimers();
+  const told = new Listeners();
+  const describe = vi.fn(async (_tool: string, args: object) => `Edit /files/a.md\n\n\`\`\`diff\n@@ -1 +1 @@\n-old\n+${"new_string" in args ? args.new_string : ""} here\n\`\`\``);
+  const mine = { ...edit, args: { ...edit.args, file_path: "/files/a.md" } };
+  const { root, request, explorer, press, field, type } = open(approval([mine], [fetch]));
+  request.mockResolvedValue({ description: "" });
+  Object.assign(explorer, { files: { previews: { describe }, shelf: told, serving: { waiting: [] } } });
+  const rest = (time = 500) => act(async () => void (await vi.advanceTimersByTimeAsync(time)));
+  await act(() => (explorer as unknown as { tell(): void }).tell());
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(1);
+  expect(root.textContent).toContain("new here");
+  await press("Edit");
+  await type(field("New string"), "oth");
+  await rest(100);
+  await type(field("New string"), "other");
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(2);
+  expect(root.textContent).toContain("other here");
+  told.tell();
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(3);
+  const visibility = vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+  told.tell();
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(3);
+  visibility.mockRestore();
+  document.dispatchEvent(new Event("visibilitychange"));
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(4);
+  await press("Approve with 1 change");
+  told.tell();
+  await rest();
+  expect(describe).toHaveBeenCalledTimes(4);
 });
 
 test("always goes with the pattern that was chosen, and with nothing that was changed", async () => {
@@ -443,13 +481,13 @@ test("a budget is raised, by default to the double, or the run ended", async () 
   expect(answers(wrong.request)).toEqual([{ stop: true }]);
 });
 
-test("a tool of the client's can only be said to be missing", async () => {
+test("a tool of the client's says that it runs here, and can be refused", async () => {
   const { root, request, press } = open(
     question({ type: "client_tool_execution", tool: "local_read", tool_call_id: "c", args: { path: "/a" } }),
   );
-  expect(root.textContent).toContain("Waits for the files in your browser");
-  await press("Tell the agent it is not available");
-  expect(answers(request)).toEqual([{ error: expect.stringContaining("not available") }]);
+  expect(root.textContent).toContain("local_read runs here, and only its result goes to the kernel");
+  await press("Refuse");
+  expect(answers(request)).toEqual([{ error: expect.stringContaining("does not want") }]);
 });
 
 test("anything else is shown as it is, and answered in words or in JSON", async () => {

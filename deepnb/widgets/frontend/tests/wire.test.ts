@@ -16,7 +16,7 @@ class Kernel implements WidgetModel {
   answers = true;
   pushes = true;
   news: News = news([]);
-  widget_manager: { kernel: { status: string } | null } | undefined;
+  widget_manager: { kernel: { status: string; connectionStatus?: string } | null } | undefined;
   private readonly listeners = new Map<string, Set<(...args: unknown[]) => void>>();
 
   constructor(panel = "p1") {
@@ -191,6 +191,18 @@ test("says that a kernel is busy, and that it is not any more", async () => {
   expect(client.connection).toBe("busy");
   kernel.reply(kernel.asked("ask")[0]!);
   expect(client.connection).toBe("live");
+});
+
+test("a kernel that was busy when the connection was cut is lost, and not busy for ever", async () => {
+  kernel.widget_manager = { kernel: { status: "busy" } };
+  connect();
+  await pass(50);
+  kernel.answers = false;
+  const asked = expect(client.request("ask", { text: "x" })).rejects.toThrow("does not answer");
+  kernel.widget_manager.kernel!.connectionStatus = "connecting";
+  await pass(11_000);
+  await asked;
+  expect(client.connection).toBe("lost");
 });
 
 test("a kernel that is silent is lost, what was asked is not sent again, and it may come back", async () => {

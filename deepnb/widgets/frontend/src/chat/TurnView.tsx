@@ -7,6 +7,7 @@ import type { QuestionStep, Step, TextStep, Turn } from "../model";
 import { counted, took } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { memo } from "../parts/memo";
+import { isRun, Ran } from "../questions/Ran";
 import { QuestionCard } from "../questions/QuestionCard";
 import { Report } from "../research/Report";
 import { Asked } from "./Asked";
@@ -41,20 +42,28 @@ type Part =
   | { key: number; type: "steps"; steps: Step[] }
   | { key: number; type: "text"; step: TextStep }
   | { key: number; type: "question"; step: QuestionStep }
+  | { key: number; type: "ran"; steps: QuestionStep[] }
   | { key: number; type: "notice"; step: Step & { type: "notice" } };
 
 function parts(steps: readonly Step[]): Part[] {
   const found: Part[] = [];
+  const ask = (step: QuestionStep) => {
+    const last = found.at(-1);
+    if (!isRun(step)) found.push({ key: step.seq, type: "question", step });
+    else if (last?.type === "ran") last.steps.push(step);
+    else found.push({ key: step.seq, type: "ran", steps: [step] });
+  };
   for (const step of steps) {
     if (step.type === "text") found.push({ key: step.seq, type: "text", step });
-    else if (step.type === "question") found.push({ key: step.seq, type: "question", step });
+    else if (step.type === "question") ask(step);
     else if (step.type === "notice") found.push({ key: step.seq, type: "notice", step });
     else {
-      const last = found.at(-1);
+      // Calls on the reader's files gather in one line, behind those of the steps that have made them.
+      const last = found.findLast(({ type }) => type !== "ran");
       if (last?.type === "steps") last.steps.push(step);
       else found.push({ key: step.seq, type: "steps", steps: [step] });
       // A subagent's questions stand by themselves, behind the lines.
-      for (const question of inner(step)) found.push({ key: question.seq, type: "question", step: question });
+      inner(step).forEach(ask);
     }
   }
   return found;
@@ -82,6 +91,8 @@ function PartView({ part, folded, seconds }: PartViewProps) {
       );
     case "question":
       return <QuestionCard step={part.step} />;
+    case "ran":
+      return <Ran steps={part.steps} />;
     case "notice":
       return <Notice step={part.step} />;
     default:

@@ -11,7 +11,7 @@ import { Button, useFocusNext, Words } from "./Card";
 import { rejection, type ActionDraft, type Decision } from "./decisions";
 import { findDiff, readDiff } from "./unified";
 import { Diff } from "./Diff";
-import { usePreview } from "./preview";
+import { useLocalPreview, usePreview } from "./preview";
 import { isWrite, proseOf, titleOf, type Action } from "./requests";
 import { fieldsOf, filled } from "./schema";
 
@@ -41,7 +41,8 @@ export function ActionCard(props: ActionCardProps) {
     index,
     isWrite(action.name) && isChanged && isSound ? state.args : null,
   );
-  const description = preview.description ?? action.description;
+  const local = useLocalPreview(action.name, isWrite(action.name) && isSound && !draft.decision ? state.args : null);
+  const description = withLocal(preview.description ?? action.description, local);
   const { verb, object } = titleOf({ ...action, args: isSound ? state.args : action.args, description });
 
   const decide = (decision: Decision) => {
@@ -104,6 +105,13 @@ export function ActionCard(props: ActionCardProps) {
       )}
     </div>
   );
+}
+
+/** Puts what this browser knows of its files in the place of what the kernel could only guess. */
+function withLocal(description: string, local: string | null): string {
+  if (local === null) return description;
+  const rest = findDiff(description)?.after ?? "";
+  return rest ? `${local}\n\n${rest}` : local;
 }
 
 interface HeadProps {

@@ -5,10 +5,9 @@ import type { QuestionStep } from "../model";
 import { asText, legible } from "../parts/legible";
 import { useUnique } from "../parts/unique";
 import { useAnswer } from "./answer";
-import { Args } from "./ArgsForm";
 import { Button, Card, Status } from "./Card";
 import { useDraft } from "./drafts";
-import type { ClientTool as ClientToolQuestion, OtherQuestion as Question } from "./requests";
+import type { OtherQuestion as Question } from "./requests";
 
 export function OtherQuestion({ step, asked }: { step: QuestionStep; asked: Question }) {
   const id = useUnique();
@@ -84,34 +83,4 @@ function readJson(typed: string): { value: unknown; problem: string } {
   } catch (error) {
     return { value: null, problem: `This is no JSON: ${(error as Error).message}` };
   }
-}
-
-const UNAVAILABLE = "The person's files in the browser are not available here.";
-
-/** A tool that only a client with the person's files can run, which this panel is not. */
-export function ClientTool({ step, asked }: { step: QuestionStep; asked: ClientToolQuestion }) {
-  const answer = useAnswer(step);
-  return (
-    <Card step={step} icon="monitor" title="Waits for the files in your browser">
-      <div class="dn-ask-body">
-        <p>
-          <bdi class="dn-mono">{legible(asked.tool)}</bdi> runs where your files are, and no such place is
-          connected to this session.
-        </p>
-        <div class="dn-action-main dn-ask-inset">
-          <Args args={asked.args} />
-        </div>
-      </div>
-      <div class="dn-ask-foot">
-        <Button
-          locked={answer.locked}
-          busy={answer.state === "sending"}
-          onClick={() => answer.send({ error: UNAVAILABLE })}
-        >
-          Tell the agent it is not available
-        </Button>
-        <Status answer={answer} />
-      </div>
-    </Card>
-  );
 }

@@ -8,9 +8,10 @@ import { Approval } from "./Approval";
 import { forgetAnswer, useAnswer, type Answer } from "./answer";
 import { Budget } from "./Budget";
 import { Clarification } from "./Clarification";
+import { ClientTool } from "./ClientTool";
 import { Decided } from "./Decided";
 import { usePlace } from "./drafts";
-import { ClientTool, OtherQuestion } from "./OtherQuestion";
+import { OtherQuestion } from "./OtherQuestion";
 import { PlanApproval } from "./PlanApproval";
 import { readRequest } from "./requests";
 

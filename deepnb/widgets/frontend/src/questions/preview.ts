@@ -1,8 +1,8 @@
 /** What an action would do with the arguments that a person has changed, asked when they pause. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import { useApp } from "../app";
+import { useApp, useObserved } from "../app";
 import type { JsonObject } from "./requests";
 
 const PAUSE = 400; // milliseconds
@@ -15,6 +15,40 @@ export interface Preview {
 }
 
 const NOTHING = { of: "", description: null, error: "" };
+
+/**
+ * What an action would change in the reader's own files, which only this browser can tell; null for others.
+ *
+ * It is followed until the reader has decided (`args` is null then): what they saw last is what may be changed.
+ */
+export function useLocalPreview(tool: string, args: JsonObject | null): string | null {
+  const { explorer } = useApp();
+  const files = useObserved(explorer, ({ files }) => files);
+  const wanted = args ? JSON.stringify(args) : "";
+  const [known, set] = useState<string | null>(null);
+  const isFollowed = useRef(false);
+  useEffect(() => {
+    if (!files || !args) return;
+    let wantedStill = true;
+    const look = async () => {
+      if (document.visibilityState !== "visible") return; // what nobody sees is not what is approved in another tab
+      const description = await files.previews.describe(tool, args).catch(() => null);
+      if (wantedStill) set(description);
+    };
+    // The first look is taken at once, and those at what is being typed when it rests.
+    const timer = setTimeout(look, isFollowed.current ? PAUSE : 0);
+    isFollowed.current = true;
+    const leave = files.shelf.subscribe(() => void look());
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      wantedStill = false;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", look);
+      leave();
+    };
+  }, [files, tool, wanted]);
+  return args && known;
+}
 
 /** Asks the kernel, unless `args` is null. What is known stays until something newer has come. */
 export function usePreview(question: string, action: number, args: JsonObject | null): Preview {

@@ -13,6 +13,7 @@ import {
   type Action,
   type Asked,
   type Clarification,
+  type ClientTool,
   type JsonObject,
   type PlanQuestion,
   type PlanStep,
@@ -82,12 +83,12 @@ export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
           {
             ...PLAIN,
             tone: "bad",
-            lead: `${who} told the agent`,
-            object: "that it is not available:",
-            name: asked.tool,
+            lead: "Could not be run",
+            object: "on your files:",
+            name: callOf(asked),
           },
         ];
-      return [{ ...PLAIN, lead: "The client ran", name: asked.tool }];
+      return [{ ...PLAIN, lead: "Ran", object: "on your files:", name: callOf(asked) }];
     default:
       return [
         {
@@ -100,6 +101,12 @@ export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
   }
 }
 
+/** A tool, and what it was about. */
+function callOf({ tool, args }: ClientTool): string {
+  const about = ["query", "pattern", "path"].map((key) => args[key]).find((each) => typeof each === "string" && each !== "");
+  return [tool, textOf(about)].filter(Boolean).join(" ");
+}
+
 function topicOf(asked: Asked): Pick<Verdict, "object" | "name" | "action"> {
   if (asked.kind === "approval") {
     const { verb, object } = titleOf(asked.actions[0]!);
@@ -110,7 +117,7 @@ function topicOf(asked: Asked): Pick<Verdict, "object" | "name" | "action"> {
   if (asked.kind === "plan")
     return { object: `a plan of ${counted(asked.steps.length, "step")}`, name: "", action: null };
   if (asked.kind === "budget") return { object: "whether to raise the budget", name: "", action: null };
-  if (asked.kind === "client") return { object: "", name: asked.tool, action: null };
+  if (asked.kind === "client") return { object: "", name: callOf(asked), action: null };
   return { object: asked.question || asked.kind, name: "", action: null };
 }
 

@@ -85,7 +85,7 @@ interface TabsProps {
 }
 
 function Tabs({ id, selected, onSelect }: TabsProps) {
-  const { store } = useApp();
+  const { store, explorer } = useApp();
   useStore((store) => labels(store).join());
   const open = useStore((store) => store.open.length);
   const list = useRef<HTMLDivElement>(null);
@@ -120,7 +120,7 @@ function Tabs({ id, selected, onSelect }: TabsProps) {
         )}
       </button>
       {views.map((view) => (
-        <button key={view.id} {...tab(view.id)}>
+        <button key={view.id} {...tab(view.id)} {...(view.id === "files" ? { onPointerEnter: () => void explorer.openAhead() } : {})}>
           {view.name} <Count text={view.count(store)} />
         </button>
       ))}

@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 
 import { shortCost } from "../parts/format";
+import { Files } from "../tabs/Files";
 import { Plan } from "../tabs/Plan";
 import { Sources } from "../tabs/Sources";
 import { Trace } from "../tabs/Trace";
@@ -29,6 +30,14 @@ export const VIEWS: readonly View[] = [
     beside: true,
     count: ({ plan }) => (plan?.todos.length ? `${done(plan.todos)}/${plan.todos.length}` : ""),
     isThere: ({ facts, plan }) => facts?.has_todos !== false || plan !== null,
+  },
+  {
+    id: "files",
+    name: "Files",
+    Room: Files,
+    beside: false,
+    count: () => "",
+    isThere: ({ facts }) => facts?.files !== null,
   },
   {
     id: "trace",

@@ -9,6 +9,7 @@ interface Signal {
 
 interface Kernel {
   status?: string;
+  connectionStatus?: string;
   statusChanged?: Signal;
 }
 
@@ -36,6 +37,8 @@ export class Host {
     if (!this.kernel) return "unknown";
     const status = this.current() === this.kernel ? this.kernel.status : "dead";
     if (status === undefined || GONE.has(status)) return status ? "gone" : "unknown";
+    // As long as the host cannot reach it, this is how the kernel was before.
+    if ((this.kernel.connectionStatus ?? "connected") !== "connected") return "unknown";
     return status === "busy" ? "busy" : status === "idle" ? "idle" : "unknown";
   }
 

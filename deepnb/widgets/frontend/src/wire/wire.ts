@@ -10,7 +10,7 @@ import {
   type ResultOf,
   type WidgetModel,
 } from "../client";
-import type { News, Push, Reply } from "../protocol";
+import type { Chunk, News, Push, Reply } from "../protocol";
 import { Host } from "./host";
 import { keyOf, onRegistered, successor } from "./registry";
 
@@ -85,9 +85,9 @@ export class WireClient implements Client {
     this.tick();
   }
 
-  request<T extends RequestType>(type: T, fields: Fields<T>): Promise<ResultOf<T>> {
+  request<T extends RequestType>(type: T, fields: Fields<T>, buffers?: ArrayBuffer[]): Promise<ResultOf<T>> {
     if (this.connection === "lost") return Promise.reject(new RefusedError("ConnectionLost", "The kernel is not connected."));
-    const answer = this.ask(type, fields) as Promise<ResultOf<T>>;
+    const answer = this.ask(type, fields, makeId(), buffers) as Promise<ResultOf<T>>;
     this.tick();
     return answer;
   }
@@ -222,11 +222,11 @@ export class WireClient implements Client {
 
   // Receiving
 
-  private readonly receive = (message: unknown) => {
+  private readonly receive = (message: unknown, buffers?: readonly DataView[]) => {
     const content = message as Reply | Push | null;
     if (content?.type === "reply" && content.view === this.view) {
       this.heard = now();
-      this.settle(content);
+      this.settle(content, buffers);
     } else if (!this.outdated && content?.type === "push" && content.news?.events && content.news.replies) {
       const isFirst = !this.pushed;
       this.heard = this.pushed = now();
@@ -239,7 +239,7 @@ export class WireClient implements Client {
     this.tick();
   };
 
-  private settle(reply: Reply): void {
+  private settle(reply: Reply, buffers?: readonly DataView[]): void {
     const pending = this.pending.get(reply.id);
     if (reply.number) this.replies = Math.max(this.replies, reply.number);
     if (!pending) return;
@@ -249,7 +249,7 @@ export class WireClient implements Client {
     }
     this.pending.delete(reply.id);
     if (reply.error) pending.reject(new RefusedError(reply.error.kind, reply.error.text));
-    else pending.resolve(reply.result);
+    else pending.resolve(pending.type === "download_chunk" ? withBytes(reply.result as Chunk, buffers?.[0]) : reply.result);
     if (!this.pushes && pending.type !== "pull" && pending.type !== "hello") this.pull();
   }
 
@@ -340,6 +340,12 @@ export class WireClient implements Client {
   private tell(): void {
     for (const listener of [...this.connectionListeners]) listener(this.connection);
   }
+}
+
+/** Puts the bytes of a file to what is said about them; they come beside the message, or in it. */
+function withBytes(about: Chunk, beside: DataView | undefined): Chunk & { bytes: Uint8Array } {
+  if (beside) return { ...about, bytes: new Uint8Array(beside.buffer, beside.byteOffset, beside.byteLength) };
+  return { ...about, bytes: Uint8Array.from(atob(about.data ?? ""), (character) => character.charCodeAt(0)) };
 }
 
 function now(): number {
