@@ -12,12 +12,13 @@ A test asks for `lab` (see `lab.Lab`), writes a notebook, and does what a person
         expect(panel).to_contain_text("answer to hello")  # playwright's: it waits
 
 Every test runs on the environment's own kernel, and one that is marked `essentials` also on the
-older kernels that people have; `lab.kernel` is the kernel spec's name. One server and one browser
-serve all tests; a folder, a notebook and its kernel are each test's own. To load JupyterLab takes
-longer than most tests, so those of a module have one page, each after the other, which is put back
-in order in between; a test that does to its page what cannot be undone begins with `lab.alone()`.
-Nothing outside the server can be reached, and `lab.strangers` says what was tried. When a test
-fails, a picture and the console's log are in build/browser.
+older kernels that people have, or on those that the mark names; `lab.kernel` is the kernel spec's
+name. One server and one browser serve all tests; a folder, a notebook and its kernel are each
+test's own. To load JupyterLab takes longer than most tests, so they have one page, each after the
+other, which is put back in order in between; a test that does to its page what cannot be undone
+begins with `lab.alone()`. Nothing outside the server can be reached, and
+`lab.strangers` says what was tried. When a test fails, a picture and the console's log are in
+build/browser.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ expect.set_options(timeout=PATIENCE)
 def pytest_generate_tests(metafunc):
     if "kernel" in metafunc.fixturenames:
         everywhere = metafunc.definition.get_closest_marker("essentials")
-        versions = list(KERNELS) if everywhere else list(KERNELS)[:1]
+        versions = (everywhere.args or list(KERNELS)) if everywhere else list(KERNELS)[:1]
         metafunc.parametrize("kernel", versions)
 
 
@@ -67,9 +68,9 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def shared():
-    """The browser context that the tests of a module share, if there is one."""
+    """The browser context that the tests share, if there is one."""
     contexts = []
     yield contexts
     for context in contexts:

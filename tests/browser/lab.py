@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 
 import nbformat
@@ -52,6 +52,10 @@ RUN = """async ([index, patience]) => {
   const end = window.jupyterapp.commands.execute("notebook:run-cell");
   await Promise.race([end, new Promise(resolve => setTimeout(resolve, patience))]);
 }"""
+
+BEGUN = """index =>
+  Boolean(window.jupyterapp.shell.currentWidget.content.widgets[index].outputArea.future)
+"""
 
 ERROR = """index => {
   const { outputs } = window.jupyterapp.shell.currentWidget.content.widgets[index].model;
@@ -129,14 +133,16 @@ class Lab:
             self.page.evaluate(OPEN, self.path.relative_to(self.server.root).as_posix())
             self._wait_until_ready()
         else:
-            self._go({"lab": "lab/tree", "notebook": "notebooks"}[app])
+            # A workspace is one page's: another that has it restores what that one has left in it.
+            lab = "lab/workspaces/own/tree" if self._own else "lab/tree"
+            self._go({"lab": lab, "notebook": "notebooks"}[app])
 
     def second_view(self):
         """Save, and open the same notebook in another page of the same browser."""
         self.save()
         other = copy(self)
         other.page = other._new_page()
-        other._go("lab/workspaces/second/tree")  # a workspace is one page's
+        other._go("lab/workspaces/second/tree")
         return other
 
     def _go(self, door):
@@ -164,6 +170,8 @@ class Lab:
         if wait:
             self.wait_for_prompt(index)
             assert not (error := self.page.evaluate(ERROR, index)), error
+        else:  # what is clicked from now on comes to the kernel after it
+            self.page.wait_for_function(BEGUN, arg=index)
 
     def run_all(self):
         """Run every cell, one after the other."""
@@ -207,6 +215,16 @@ class Lab:
         os.kill(self.server.pid(self._kernel_id()), signal.SIGKILL)
         self.page.locator(".jp-Dialog").get_by_role("button", name="Ok").click()
         self._wait_until_ready()
+
+    @contextmanager
+    def frozen_kernel(self):
+        """Have the kernel stand still meanwhile: it neither hears nor says anything."""
+        pid = self.server.pid(self._kernel_id())
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def shut_down_kernel(self):
         """End the kernel for good."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -93,6 +94,8 @@ class Server:
     def end_kernels(self):
         """End every kernel, so that the next test has the machine for itself."""
         for session in self.api("GET", "sessions"):
+            with suppress(LookupError):  # it has ended already
+                os.kill(self.pid(session["kernel"]["id"]), signal.SIGKILL)  # to ask takes a second
             self.api("DELETE", f"sessions/{session['id']}")
 
     def close(self):

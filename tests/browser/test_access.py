@@ -210,19 +210,15 @@ def test_a_conversation_and_all_that_can_be_opened_are_accessible(lab, audit):
     assert not audit.faults, str(audit)
 
 
-def test_nothing_moves_for_who_does_not_want_it(lab):
-    lab.alone()
-    lab.page.emulate_media(reduced_motion="reduce")
-    (panel,) = shown(lab, "a conversation")
-    moving = "panel => panel.getAnimations({ subtree: true }).length"
-    panel.get_by_role("tab", name=re.compile("^Plan")).click()
-    assert panel.evaluate(moving) == 0
-
-
-def test_high_contrast_colours_of_the_system_leave_everything_legible(lab):
-    lab.alone()
-    lab.page.emulate_media(forced_colors="active")
+def test_who_wants_no_motion_or_high_contrast_has_it(lab):
+    lab.page.emulate_media(reduced_motion="reduce", forced_colors="active")
     (panel,) = shown(lab, "a conversation")
     button = panel.get_by_role("button", name="Approve", exact=True).first
     button.focus()
+    for key in ("Tab", "Shift+Tab"):  # it is for who uses the keyboard
+        lab.page.keyboard.press(key)
+    expect(button).to_be_focused()
     assert button.evaluate("each => getComputedStyle(each).outlineStyle") != "none"
+    panel.get_by_role("tab", name=re.compile("^Plan")).click()
+    assert panel.evaluate("panel => panel.getAnimations({ subtree: true }).length") == 0
+    lab.page.emulate_media(reduced_motion="null", forced_colors="null")

@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from tests.browser.cells import showing
 from tests.browser.lab import say
 
-pytestmark = pytest.mark.essentials
 VERSION = "import ipykernel; print(ipykernel.__version__)"
 
 
+@pytest.mark.essentials
 def test_a_question_is_answered_and_a_change_approved(lab, kernel):
     lab.open_notebook([VERSION, *showing("asked")])
     lab.run_all()
@@ -27,6 +27,7 @@ def test_a_question_is_answered_and_a_change_approved(lab, kernel):
     assert lab.errors == []
 
 
+@pytest.mark.essentials
 def test_a_click_while_a_cell_is_busy_is_taken_as_soon_as_the_kernel_can(lab, kernel):
     hold = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
     lab.open_notebook([*showing("busy"), hold])
@@ -50,6 +51,7 @@ def test_a_click_while_a_cell_is_busy_is_taken_as_soon_as_the_kernel_can(lab, ke
     expect(busy).to_be_hidden()
 
 
+@pytest.mark.essentials("7.4", "6.31")
 def test_a_pending_approval_outlives_a_reload_and_the_death_of_the_kernel(lab):
     lab.open_notebook(showing("outlives"))
     lab.run_all()

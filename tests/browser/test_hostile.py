@@ -289,17 +289,6 @@ def test_no_text_is_obeyed_wherever_it_stands(lab, evil):
     evil.check_trap()
 
 
-def test_no_question_is_obeyed(lab, evil):
-    lab.open_notebook([READ + ASKED, "asking"])
-    address = lab.page.url
-    lab.run_all()
-    panel = lab.panel(1)
-    expect(panel.locator(".dn-question")).to_have_count(12)
-    assert look_at_everything(panel) == []
-    evil.check_nothing_happened(address)
-    evil.check_trap()
-
-
 EMPTY = """
 for number, text in enumerate(SOME[:12]):
     model = ScriptedModel([text])
@@ -310,11 +299,14 @@ empty.panel(starters={text: text for text in TEXTS}, actions={text: text for tex
 """
 
 
-def test_no_card_and_no_list_is_obeyed(lab, evil):
-    lab.open_notebook([READ + EMPTY])
+def test_no_question_no_card_and_no_list_is_obeyed(lab, evil):
+    lab.open_notebook([READ + ASKED, "asking", EMPTY])
     address = lab.page.url
-    lab.run_cell(0)
-    panel = lab.panel(0)
+    lab.run_all()
+    panel = lab.panel(1)
+    expect(panel.locator(".dn-question")).to_have_count(12)
+    assert look_at_everything(panel) == []
+    panel = lab.panel(2)
     expect(panel.locator(".dn-card")).to_have_count(len(payloads(evil.host)))
     own = ("div popover=auto", "button popovertarget=", '<form class="dn-')  # no text has these
     for name, place in [

@@ -192,6 +192,8 @@ def test_what_is_beside_the_chat(lab):
 
     person.go(re.compile("^Plan"), "tab", back=True)
     person.press("ArrowRight")
+    expect(panel.get_by_role("tab", name="Files")).to_be_focused()
+    person.press("ArrowRight")
     expect(panel.get_by_role("tab", name="Trace")).to_be_focused()
     person.go("Filter steps", "searchbox")
     person.type("todos")

@@ -430,7 +430,7 @@ def test_a_click_in_a_view_that_is_behind_decides_nothing(lab):
         expect(view).to_contain_text("You approved create /workspace/c.md")
 
 
-@pytest.mark.essentials
+@pytest.mark.essentials("7.4", "6.31")
 def test_a_click_is_taken_while_a_cell_waits_for_the_run(lab):
     panel = start(
         lab,

@@ -137,7 +137,7 @@ def test_no_key_no_token_and_no_file_is_saved(lab, with_widget_state):
     states = notebook.metadata.widgets[STATE]["state"].values()
     (state,) = (each["state"] for each in states if "panel" in each["state"])
     own = {name for name in state if not name.startswith("_")}
-    assert own == {"panel", "key", "thread", "home", "layout"}
+    assert own == {"panel", "key", "thread", "home", "opens", "layout"}
     assert "answer to" not in json.dumps(notebook.metadata)
 
 

@@ -156,7 +156,7 @@ def test_two_views_of_a_session_agree(lab):
     assert (lab.folder / "new.md").read_text() == "hello"
 
 
-@pytest.mark.essentials
+@pytest.mark.essentials("7.4", "6.31")
 def test_everything_works_where_nothing_is_pushed(lab):
     lab.open_notebook([showing("pulled")[0], "session.panel(push=False)"])
     lab.run_all()
