@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PANEL := deepnb/widgets/frontend
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: lab demo test lint types frontend check browser notebooks bench protocol panel kernels chromium lock clean
+.PHONY: lab demo test lint types frontend check browser notebooks bench protocol panel kernels mint chromium lock clean
 
 lab: $(VENV)/lab ## JupyterLab on the first notebook; without a browser: make lab LABFLAGS=--no-browser
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(LABFLAGS) \
@@ -16,7 +16,7 @@ demo: $(VENV)/core ## a research run over the sample documents, with no API key
 	$(BIN)/deepnb demo
 
 # The browser's tests wait for pages, and the others for runs: side by side they take half the time.
-test: lint types frontend kernels chromium ## everything that must hold before a change lands
+test: lint types frontend kernels mint chromium ## everything that must hold before a change lands
 	$(MAKE) --jobs=2 --output-sync check browser
 	$(MAKE) notebooks
 
@@ -31,22 +31,28 @@ frontend: $(PANEL)/node_modules
 	npm --prefix $(PANEL) run --silent types
 	npm --prefix $(PANEL) run --silent test
 
-check: $(VENV)/dev $(PANEL)/node_modules kernels
+# The contract of the file tools needs a browser and no notebook: with these, both halves take as long.
+CONTRACT := tests/browser/test_client_contract.py
+
+check: $(VENV)/dev $(PANEL)/node_modules kernels mint chromium
 	$(BIN)/python -m pytest --ignore tests/browser
+	$(BIN)/python -m pytest $(CONTRACT)
 
 browser: $(VENV)/dev kernels chromium ## the panel in a real JupyterLab, on the kernels that people have
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest tests/browser --ignore $(CONTRACT)
 
 notebooks: $(VENV)/dev ## runs every notebook in a real kernel and compares what it prints
 	$(BIN)/python -m pytest --nbval notebooks
 
-bench: $(VENV)/dev kernels chromium ## ratios to peers in the same run; with SCIFACT=path, retrieval too
+bench: $(VENV)/dev kernels mint chromium ## ratios to peers in the same run; with SCIFACT=path, retrieval too
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/session.py
 	$(BIN)/python benchmarks/panel.py
+	$(BIN)/python benchmarks/explorer.py
 	$(BIN)/python benchmarks/ingest.py
+	$(BIN)/python benchmarks/payments.py
 	$(if $(SCIFACT),$(BIN)/python benchmarks/retrieval.py $(SCIFACT))
 
 protocol: $(VENV)/dev $(PANEL)/node_modules ## the browser's types, from the kernel's
@@ -87,6 +93,15 @@ $(VENV)/kernels/7.3/stamp: OLDER := ipykernel==7.3.0
 $(VENV)/kernels/6.31/stamp: OLDER := ipykernel==6.31.0 nest-asyncio==1.6.0
 $(VENV)/kernels/%/stamp: | $(VENV)/dev
 	$(PIP) install --quiet --no-deps --upgrade --target $(@D) $(OLDER)
+	touch $@
+
+# A Cashu mint to pay at, and a wallet to pay with: in an environment of their own, for their pins
+# and ours exclude each other.
+mint: $(VENV)/mint/stamp
+$(VENV)/mint/stamp: | $(BIN)/python
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet \
+	'cashu==0.20.2' 'marshmallow<4' 'limits<5'
 	touch $@
 
 chromium: $(VENV)/dev ## finds a Chromium or Chrome, or installs one

@@ -283,9 +283,8 @@ def clicks(bench: Bench) -> list[Row]:
     return rows
 
 
-def main() -> int:
-    """Print every number with its limit; 1 if one is missed."""
-    parts = [tokens, thread, clicks]
+def run(parts: list[Callable[[Bench], list[Row]]]) -> int:
+    """Run those that are named, or all; print every number with its limit. 1 if one is missed."""
     wanted = [part for part in parts if part.__name__ in sys.argv[1:]] or parts
     path = chromium.find()
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
@@ -303,4 +302,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run([tokens, thread, clicks]))
