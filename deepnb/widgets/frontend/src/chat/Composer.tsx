@@ -34,9 +34,10 @@ export function Composer() {
   const said = takesMessages ? draft.trim() : "";
 
   const send = () => {
-    if (!said || off) return;
+    const text = ui.draft.trim(); // Enter may come before what was typed is drawn
+    if (!text || off) return;
     ui.set({ draft: "" });
-    void ask(said);
+    void ask(text);
   };
   const steer = () =>
     steering.run(async () => {

@@ -1,6 +1,6 @@
 /** Sending an answer: once, for the question it was given to, and with what the kernel says to it. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { useApp, useConnection } from "../app";
 import { RefusedError, type Client } from "../client";
@@ -90,7 +90,7 @@ export function useAnswer(step: QuestionStep): Answer {
   const connection = useConnection();
   const one = answering(client, usePlace(step));
   const [, draw] = useState({});
-  useEffect(() => one.subscribe(() => draw({})), [one]);
+  useLayoutEffect(() => one.subscribe(() => draw({})), [one]);
   const { state, refused, unknown } = one;
   const lost = connection === "lost";
   return {

@@ -1,6 +1,6 @@
 /** Says when the kernel is away, and how to get it back. Everything stays readable meanwhile. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 import { useApp, useConnection, useStore } from "../app";
 import { CopyButton } from "../parts/CopyButton";
@@ -13,7 +13,7 @@ export function Banner() {
   const connection = useConnection();
   const closed = useStore((store) => store.facts?.status === "closed");
   const [, draw] = useState({});
-  useEffect(() => client.onConnection(() => draw({})), [client]); // why it is lost may change
+  useLayoutEffect(() => client.onConnection(() => draw({})), [client]); // why it is lost may change
   const slow = useLater(connection === "connecting", 1000);
   if (connection === "lost" && !client.dead && client.refusal)
     return (
