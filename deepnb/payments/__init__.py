@@ -17,6 +17,8 @@ which is worth nothing. Nothing here shows a token, a secret or a key in a repr 
         till.is_claimed(refund.handle)            # whether somebody has redeemed it
         till.collect()                            # what was earned, as tokens
 
+`play_money("https://test.mint.example", 20)` is a token to try it with: test mints give it away.
+
 An account is named by whoever uses it; deepnb names it after the session's thread, so a branch
 begins with nothing in it. Calls block; from a coroutine, use `asyncio.to_thread`.
 
@@ -43,11 +45,12 @@ from deepnb._lazy import lazy
 
 if TYPE_CHECKING:
     from deepnb.payments.config import Cashu
+    from deepnb.payments.play import play_money
     from deepnb.payments.till import Till
     from deepnb.payments.tokens import Proof, Token, parse
     from deepnb.payments.wallet import Deposit, Refund
 
-__all__ = ["Cashu", "Deposit", "Proof", "Refund", "Till", "Token", "parse"]
+__all__ = ["Cashu", "Deposit", "Proof", "Refund", "Till", "Token", "parse", "play_money"]
 
 __getattr__ = lazy(
     __name__,
@@ -59,6 +62,7 @@ __getattr__ = lazy(
         "Till": "till",
         "Token": "tokens",
         "parse": "tokens",
+        "play_money": "play",
     },
 )
 

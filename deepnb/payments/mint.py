@@ -33,6 +33,7 @@ SPENT, PENDING, SIGNED = 11001, 11002, 11003
 _BUSY = 429
 _CODES = 100_000
 _ID = re.compile("00[0-9a-f]{14}|01[0-9a-f]{64}")
+_NAME = re.compile(r"[\w-]{1,100}", re.ASCII)
 _WORDS = {
     SPENT: "these coins were spent already",
     PENDING: "these coins are being spent at this moment",
@@ -183,11 +184,7 @@ class Mint:
             "inputs": [_spent(proof, witness) for proof, witness in inputs],
             "outputs": [_asked(each) for each in outputs],
         }
-        answer = self._ask("POST", "/v1/swap", body)
-        signatures = answer.get("signatures")
-        if not isinstance(signatures, list) or len(signatures) != len(outputs):
-            raise self._lie("it did not sign as many coins as it was asked for")
-        return [self._signed(*pair) for pair in zip(outputs, signatures, strict=True)]
+        return self._all_signed(outputs, self._ask("POST", "/v1/swap", body))
 
     def restore(self, outputs: Sequence[Output]) -> list[Proof] | None:
         """Have the signatures of an earlier swap again; None if there was none.
@@ -206,6 +203,30 @@ class Mint:
         if set(signatures) != {each.shown for each in outputs} or len(shown) != len(outputs):
             raise self._lie("it has a part of what it signed, or something else")
         return [self._signed(each, signatures[each.shown]) for each in outputs]
+
+    # new money
+
+    def invoice(self, amount: int) -> str:
+        """Ask for an invoice over so many sat, and give the name that it goes by at the mint."""
+        quote = self._ask("POST", "/v1/mint/quote/bolt11", {"amount": amount, "unit": "sat"})
+        if not isinstance(name := quote.get("quote"), str) or not _NAME.fullmatch(name):
+            raise self._lie("its invoice makes no sense")
+        return name
+
+    def is_paid(self, invoice: str) -> bool:
+        """Ask whether somebody has paid an invoice."""
+        return bool(self._ask("GET", f"/v1/mint/quote/bolt11/{invoice}").get("state") == "PAID")
+
+    def issue(self, invoice: str, outputs: Sequence[Output]) -> list[Proof]:
+        """Have coins signed for an invoice that was paid."""
+        body = {"quote": invoice, "outputs": [_asked(each) for each in outputs]}
+        return self._all_signed(outputs, self._ask("POST", "/v1/mint/bolt11", body))
+
+    def _all_signed(self, outputs: Sequence[Output], answer: dict[str, Any]) -> list[Proof]:
+        signatures = answer.get("signatures")
+        if not isinstance(signatures, list) or len(signatures) != len(outputs):
+            raise self._lie("it did not sign as many coins as it was asked for")
+        return [self._signed(*pair) for pair in zip(outputs, signatures, strict=True)]
 
     def _signed(self, output: Output, signature: Any) -> Proof:
         key = self.keys(self.keyset(output.keyset)).get(output.amount)

@@ -25,6 +25,7 @@ import httpx
 
 from deepnb.payments.curve import secret_point, text
 from deepnb.payments.mint import Mint, Output
+from deepnb.payments.play import issue
 from deepnb.payments.settle import split
 from deepnb.payments.tokens import Proof, Token
 
@@ -114,36 +115,6 @@ def locked(pubkey: str, *tags: list[str], kind: str = "P2PK") -> str:
     return json.dumps([kind, {"nonce": plain(), "data": pubkey, "tags": list(tags)}])
 
 
-def issue(
-    url: str,
-    amount: int,
-    secret: Callable[[], str] = plain,
-    *,
-    coins: list[int] | None = None,
-) -> Token:
-    """Have a mint issue a token, as a wallet would, of these coins or of as few as there can be."""
-    wanted = {"amount": amount, "unit": "sat"}
-    quote = said(HTTP.post(f"{url}/v1/mint/quote/bolt11", json=wanted))
-    place = f"{url}/v1/mint/quote/bolt11/{quote['quote']}"
-    deadline = time.monotonic() + PATIENCE
-    while said(HTTP.get(place))["state"] != "PAID":
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    mint = Mint(url)
-    outputs = fresh_outputs(mint, coins, amount, secret)
-    body = {"quote": quote["quote"], "outputs": [asked(each) for each in outputs]}
-    answer = said(HTTP.post(f"{url}/v1/mint/bolt11", json=body))
-    proofs = zip(outputs, answer["signatures"], strict=True)
-    issued = Token(url, tuple(mint._signed(*pair) for pair in proofs))
-    mint.close()
-    return issued
-
-
-def said(answer: httpx.Response) -> Any:
-    assert answer.is_success, answer.text
-    return answer.json()
-
-
 _STOCK: dict[tuple[str, int], list[Token]] = {}
 _AT_ONCE = 8
 
@@ -159,16 +130,10 @@ def token(url: str, amount: int) -> Token:
     return stock.pop()
 
 
-def fresh_outputs(
-    mint: Mint, amounts: list[int] | None, amount: int, secret: Callable[[], str] = plain
-) -> list[Output]:
+def fresh_outputs(mint: Mint, amount: int) -> list[Output]:
     keyset = mint.newest()
-    amounts = amounts or split(amount, mint.keys(keyset))
-    return [Output(each, keyset.id, secret(), plain()) for each in amounts]
-
-
-def asked(output: Output) -> dict[str, Any]:
-    return {"amount": output.amount, "id": output.keyset, "B_": output.shown}
+    coins = split(amount, mint.keys(keyset))
+    return [Output(each, keyset.id, plain(), plain()) for each in coins]
 
 
 def redeem(url: str, *tokens: Token) -> int:
@@ -176,7 +141,7 @@ def redeem(url: str, *tokens: Token) -> int:
     mint = Mint(url)
     proofs = [whole(proof, mint) for each in tokens for proof in each.proofs]
     value = sum(proof.amount for proof in proofs) - mint.fee(proofs)
-    got = mint.swap([(proof, None) for proof in proofs], fresh_outputs(mint, None, value))
+    got = mint.swap([(proof, None) for proof in proofs], fresh_outputs(mint, value))
     mint.close()
     return sum(proof.amount for proof in got)
 
