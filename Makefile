@@ -38,11 +38,14 @@ check: $(VENV)/dev $(PANEL)/node_modules kernels mint chromium
 	$(BIN)/python -m pytest --ignore tests/browser
 	$(BIN)/python -m pytest $(CONTRACT)
 
-browser: $(VENV)/dev kernels chromium ## the panel in a real JupyterLab, on the kernels that people have
-	$(BIN)/python -m pytest tests/browser --ignore $(CONTRACT)
+# On a machine that does much else a page may take longer than any test can wait. What has waited in vain
+# is tried once more, and the summary says so; what is wrong fails at once.
+browser: $(VENV)/dev kernels mint chromium ## the panel in a real JupyterLab, on the kernels that people have
+	$(BIN)/python -m pytest tests/browser --ignore $(CONTRACT) \
+	--reruns 1 --only-rerun 'TimeoutError|Locator expected' -r R
 
-notebooks: $(VENV)/dev ## runs every notebook in a real kernel and compares what it prints
-	$(BIN)/python -m pytest --nbval notebooks
+notebooks: $(VENV)/dev mint ## runs every notebook in a real kernel and compares what it prints
+	$(BIN)/python -m pytest -p tests.payments.at_hand --nbval notebooks
 
 bench: $(VENV)/dev kernels mint chromium ## ratios to peers in the same run; with SCIFACT=path, retrieval too
 	$(BIN)/python benchmarks/startup.py

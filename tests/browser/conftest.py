@@ -80,7 +80,10 @@ def shared():
 @pytest.fixture
 def lab(server, browser, shared, kernel, request):
     name = re.sub(r"\W+", "-", request.node.name).strip("-")
+    request.node.stash[FAILED] = False  # it may be tried a second time
     folder = server.root / name
+    if folder.exists():
+        folder = server.root / f"{name}-again"
     folder.mkdir()
     if not shared:
         shared.append(browser.new_context(viewport=VIEWPORT))
