@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from deepnb.payments import Cashu
 from deepnb.payments.mint import Mint
-from tests.payments.mints import RealMint, issue, locked, points
+from deepnb.payments.play import issue
+from tests.payments.mints import RealMint, locked, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,6 +26,8 @@ What `data` holds, by kind (all JSON):
     disclosed           what ("tool" | "copy" | "sync" | "index"), paths, files, bytes, detail:
                         something of the reader's files has left their browser, for the tool `name`
                         or because they have sent it; `paths` are some of the files
+    payment             what ("deposit" | "refund"), handle, amount, fee, kept?: money was paid in,
+                        or given back after `kept` was earned; in sat, and never the money itself
     subagent_started    id, text: `id` is the call that started it, `text` its task
     subagent_ended      id, status ("ok" | "error" | "stopped"), seconds
     interrupt_opened    id, request: a question to a person, see `deepnb.interrupts`
@@ -58,6 +60,7 @@ Kind = Literal[
     "report",
     "settled",
     "disclosed",
+    "payment",
     "subagent_started",
     "subagent_ended",
     "interrupt_opened",

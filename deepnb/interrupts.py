@@ -11,10 +11,12 @@ malformed answer is refused with a reason and the question stays open.
     plan_approval          ->  {"approved": true, "plan"?: {"steps": [...]}} as it is, or edited
                                {"approved": false, "reason"?: "..."}
     budget_exhausted       ->  {"raise_to": 2.5} | {"stop": true}
+    payment_exhausted      ->  {"token": handle of a deposit} | {"stop": true}
 """
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from typing import (
@@ -52,6 +54,10 @@ AnswerType = TypeVar("AnswerType", bound="Answer")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Pattern = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
+MONEY = re.compile(r"cashu[AB][\w+/-]{16,}=*")
+"""What looks like a Cashu token: whoever has read it can spend it, so that nothing may hold it."""
+HANDLE = re.compile("cashu:[0-9a-f]{32}")
+"""What a deposit goes by, which is worth nothing."""
 
 
 class ClientToolRequest(TypedDict):
@@ -171,7 +177,23 @@ class BudgetRequest(TypedDict):
     spent: float
 
 
-Request = ApprovalRequest | ClientToolRequest | ClarificationRequest | PlanRequest | BudgetRequest
+class PaymentRequest(TypedDict):
+    """What was paid in, in sat, does not cover the next model call; `mints` are those taken."""
+
+    type: Literal["payment_exhausted"]
+    price: int
+    balance: int
+    mints: list[str]
+
+
+Request = (
+    ApprovalRequest
+    | ClientToolRequest
+    | ClarificationRequest
+    | PlanRequest
+    | BudgetRequest
+    | PaymentRequest
+)
 
 
 class Answer(BaseModel):
@@ -383,6 +405,37 @@ class BudgetAnswer(Answer):
     def _either_raise_or_stop(self) -> Self:
         if (self.raise_to is None) == (self.stop is None):
             raise ValueError("send either 'raise_to' or 'stop': true, exactly one of them")
+        return self
+
+
+def _is_handle(token: str) -> str:
+    if not HANDLE.fullmatch(token):
+        raise ValueError(
+            "send the handle of a deposit, and not the money, which goes to session.fund(token), "
+            "or to till.deposit(thread_id, token) where there is no session"
+        )
+    return token
+
+
+class PaymentAnswer(Answer):
+    """The handle of a deposit that was made meanwhile, or the end of the run.
+
+    As with a budget, whether it is enough is found out when the run goes on.
+    """
+
+    token: Annotated[str, AfterValidator(_is_handle)] | None = None
+    stop: Literal[True] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_money(cls, answer: Any) -> Any:
+        # An answer that is refused is repeated in the error, which is shown and kept.
+        return {"token": "…"} if MONEY.search(str(answer)) else answer
+
+    @model_validator(mode="after")
+    def _either_token_or_stop(self) -> Self:
+        if (self.token is None) == (self.stop is None):
+            raise ValueError("send either 'token' or 'stop': true, exactly one of them")
         return self
 
 

@@ -83,6 +83,7 @@ _OUTCOMES = {
     "response": "answered",
     "selected": "answered",
     "raise_to": "limit raised",
+    "token": "paid",
     "stop": "stopped",
 }
 
@@ -163,6 +164,9 @@ def question_of(request: Any) -> tuple[str, str, str]:
     elif kind == "budget_exhausted":
         spent = f"{_amount(asked.get('spent'))} of {_amount(asked.get('limit'))}"
         text = f"{spent} {_line(asked.get('unit'))} are spent. Raise the limit?"
+    elif kind == "payment_exhausted":
+        price, left = (_amount(asked.get(key)) for key in ("price", "balance"))
+        text = f"A call costs {price} sat, and {left} are left. Pay in a token?"
     else:
         said = (asked.get(key) for key in ("question", "message", "text", "description"))
         text = text_of(next(filter(None, said), request))
@@ -245,6 +249,13 @@ def _disclosed(event: Event) -> str:
     return f"left the browser: {detail}{f' of {first}{more}' if first else ''}"
 
 
+def _paid(event: Event) -> str:
+    amount, fee = (_amount(event.data.get(key)) for key in ("amount", "fee"))
+    if event.data.get("what") == "deposit":
+        return f"paid in {amount} sat, {fee} of them for the mint"
+    return f"gave back {amount} sat, kept {_amount(event.data.get('kept'))}, {fee} for the mint"
+
+
 _SUMMARIES: dict[str, Callable[[Event], str]] = {
     "queued": lambda e: f"{'for the next step' if e.data.get('steer') else 'asked'}: {_said(e)}",
     "run_started": lambda e: f"{'resumed: ' if e.data.get('resumed') else ''}{_said(e)}",
@@ -258,6 +269,7 @@ _SUMMARIES: dict[str, Callable[[Event], str]] = {
     "report": _checked,
     "settled": _settled,
     "disclosed": _disclosed,
+    "payment": _paid,
     "subagent_ended": _ended,
     "interrupt_opened": lambda e: question_of(e.data.get("request"))[2],
     "interrupt_closed": _closed,

@@ -51,6 +51,7 @@ def test_it_takes_what_the_design_says_and_a_budget():
         "cache",
         "budget",
         "knowledge",
+        "payment",
     ]
 
 

@@ -109,6 +109,7 @@ EVERYTHING = [
         },
         {"name": "grep_files"},
     ),
+    ("payment", {"what": "deposit", "handle": "cashu:0", "amount": 1200, "fee": 1}),
     ("warning", {"text": "Careful"}),
     ("error", {"type": "ValueError", "text": "no"}),
     ("run_ended", {"status": "done", "text": "", "seconds": 3.2}, {"checkpoint": "1f0"}),
@@ -268,7 +269,7 @@ def test_todos_are_counted_and_a_persons_edit_is_told():
         ({"error": "gone"}, "person", "failed by person: gone"),
         ({"raise_to": 2.5}, "person", "limit raised by person: 2.5"),
         ({"stop": True}, "person", "stopped by person"),
-        ({"token": "cashuA-money"}, "person", "answered by person"),
+        ({"token": "cashuA-money"}, "person", "paid by person"),
         (None, "stop", "closed by stop"),
     ],
 )
@@ -679,6 +680,10 @@ TWO = {
         (
             {"type": "client_tool_execution", "tool": "read_file", "args": {"path": "n.md"}},
             ("client_tool_execution", "read_file", "Run read_file n.md where the files are"),
+        ),
+        (
+            {"type": "payment_exhausted", "price": 2, "balance": 1, "mints": []},
+            ("payment_exhausted", "", "A call costs 2 sat, and 1 are left. Pay in a token?"),
         ),
         (
             {"type": "budget_exhausted", "unit": "usd", "limit": 1.5, "spent": 1.5004},

@@ -29,6 +29,7 @@ from deepnb.middleware.client_tools import (
 from deepnb.middleware.content import ContentMiddleware
 from deepnb.middleware.files import FilesMiddleware
 from deepnb.middleware.knowledge import KnowledgeMiddleware
+from deepnb.middleware.payment import Payment
 from deepnb.middleware.summarization import summarization
 from deepnb.middleware.supervision import SupervisionMiddleware
 from deepnb.middleware.todos import TodosMiddleware
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from deepnb.files import Folder
     from deepnb.knowledge import Knowledge
     from deepnb.middleware.budget import Budget
+    from deepnb.payments import Cashu
 
     Tool = BaseTool | Callable[..., Any] | dict[str, Any]
     Middleware = AgentMiddleware[Any, Any, Any]
@@ -90,6 +92,7 @@ def create_deep_agent(
     cache: BaseCache[Any] | None = None,
     budget: Budget | None = None,
     knowledge: Knowledge | None = None,
+    payment: Cashu | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build a deep agent: a compiled LangGraph graph, usable wherever one is.
 
@@ -115,6 +118,7 @@ def create_deep_agent(
         budget: A cap on what the agent and its subagents spend together.
         knowledge: What the tool `search_knowledge` searches, for the agent and its subagents, and
             `search_files` too where it is of the client's folder.
+        payment: How model calls are paid for, those of subagents too; left out, they are free.
     """
     chat = resolve(model)
     files = mounts(store=store is not None) if backend is None else backend
@@ -123,30 +127,8 @@ def create_deep_agent(
     check_budget(budget, middleware)
     approvals = approvals_for(files, interrupt_on)
 
-    def stack(
-        model: BaseChatModel,
-        extra: Sequence[Middleware],
-        approvals: Approvals,
-        own_tools: Sequence[Tool],
-        helpers: Sequence[SubAgent | CompiledSubAgent] = (),
-    ) -> list[Middleware]:
-        parts: list[Middleware] = [
-            TodosMiddleware(),
-            *_file_tools(files, knowledge),
-            *([KnowledgeMiddleware(knowledge)] if knowledge is not None else []),
-            *([TaskMiddleware(files, helpers)] if helpers else []),
-            summarization(model, files, budget=budget),
-            *_prompt_caching(model),
-            PatchToolCallsMiddleware(),
-            ToolCallsMiddleware(),
-            *extra,
-            *([budget] if budget else []),
-        ]
-        if approvals:
-            all_tools = [*own_tools, *(t for part in parts for t in getattr(part, "tools", ()))]
-            parts.append(ApprovalsMiddleware(approvals, files, all_tools))
-        parts += [SupervisionMiddleware(files), ContentMiddleware()]
-        return unambiguous(parts, own_tools)
+    paid = Payment(payment) if payment is not None else None
+    own_stack = partial(stack, files=files, budget=budget, knowledge=knowledge, payment=paid)
 
     def helper(spec: SubAgent | CompiledSubAgent) -> SubAgent | CompiledSubAgent:
         if "runnable" in spec:
@@ -156,20 +138,20 @@ def create_deep_agent(
         own_approvals = approvals if asked is None else approvals_for(files, asked)
         own_tools = spec.get("tools", tools or ())
         whole: dict[str, Any] = {**spec, "model": own_model, "tools": own_tools}
-        whole["system_prompt"] = _prompt(spec.get("system_prompt"), files)
+        whole["system_prompt"] = prompt_of(spec.get("system_prompt"), files)
         extra = spec.get("middleware", ())
-        whole["middleware"] = stack(own_model, extra, own_approvals, own_tools)
+        whole["middleware"] = own_stack(own_model, extra, own_approvals, own_tools)
         whole.pop("interrupt_on", None)  # it is in the stack, and asking twice would not do
         return cast("SubAgent", whole)
 
     helpers = [helper(spec) for spec in checked(subagents)]
-    agent = create_agent(
+    return compiled(
+        files,
         chat,
         tools,
-        system_prompt=_prompt(system_prompt, PROMPT, files),
-        middleware=stack(chat, middleware, approvals, tools or (), helpers),
+        system_prompt=prompt_of(system_prompt, PROMPT, files),
+        middleware=own_stack(chat, middleware, approvals, tools or (), helpers),
         response_format=response_format,
-        state_schema=State,
         context_schema=context_schema,
         checkpointer=checkpointer,
         store=store,
@@ -177,8 +159,6 @@ def create_deep_agent(
         name=name,
         cache=cache,
     )
-    preview = {PREVIEW: partial(preview_of, files)}
-    return agent.with_config(recursion_limit=RECURSION_LIMIT, configurable=preview)
 
 
 def build(
@@ -195,6 +175,7 @@ def build(
     store: BaseStore | None = None,
     budget: Budget | None = None,
     knowledge: Knowledge | None = None,
+    payment: Cashu | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build a deep agent over a folder and, where there is one, a client's files."""
     return create_deep_agent(
@@ -210,7 +191,68 @@ def build(
         name="deep",
         budget=budget,
         knowledge=knowledge,
+        payment=payment,
     )
+
+
+def stack(
+    model: BaseChatModel,
+    extra: Sequence[Middleware],
+    approvals: Approvals,
+    own_tools: Sequence[Tool],
+    helpers: Sequence[SubAgent | CompiledSubAgent] = (),
+    *,
+    files: BackendProtocol,
+    budget: Budget | None = None,
+    knowledge: Knowledge | None = None,
+    asking: Sequence[Middleware] = (),
+    payment: Payment | None = None,
+) -> list[Middleware]:
+    """Give the parts of an agent over files, in their order.
+
+    Args:
+        model: The agent's model.
+        extra: Parts of the caller's own.
+        approvals: Which tool calls a person approves.
+        own_tools: Tools that no part brings.
+        helpers: Whom the `task` tool calls; without any there is no such tool.
+        files: Where files live.
+        budget: A cap on what is spent.
+        knowledge: What `search_knowledge` searches.
+        asking: How the agent asks the person, if it does.
+        payment: What charges for model calls, of the agent and of its subagents.
+    """
+    parts: list[Middleware] = [
+        *([payment] if payment else []),
+        TodosMiddleware(),
+        *asking,
+        *_file_tools(files, knowledge),
+        *([KnowledgeMiddleware(knowledge)] if knowledge is not None else []),
+        *([TaskMiddleware(files, helpers)] if helpers else []),
+        summarization(model, files, budget=budget, payment=payment),
+        *_prompt_caching(model),
+        PatchToolCallsMiddleware(),
+        ToolCallsMiddleware(),
+        *extra,
+        *([budget] if budget else []),
+    ]
+    if approvals:
+        all_tools = [*own_tools, *(t for part in parts for t in getattr(part, "tools", ()))]
+        parts.append(ApprovalsMiddleware(approvals, files, all_tools))
+    parts += [SupervisionMiddleware(files), ContentMiddleware()]
+    return unambiguous(parts, own_tools)
+
+
+def compiled(
+    files: BackendProtocol,
+    model: BaseChatModel,
+    tools: Sequence[Tool] | None,
+    **parts: Any,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Give the graph of an agent over files; `parts` are langchain's options."""
+    agent = create_agent(model, tools, state_schema=State, **parts)
+    preview = {PREVIEW: partial(preview_of, files)}
+    return agent.with_config(recursion_limit=RECURSION_LIMIT, configurable=preview)
 
 
 def _file_tools(files: BackendProtocol, knowledge: Knowledge | None) -> list[Middleware]:
@@ -232,7 +274,7 @@ def _prompt_caching(model: BaseChatModel) -> list[Middleware]:
     return [AnthropicPromptCachingMiddleware()]
 
 
-def _prompt(*parts: str | BackendProtocol | None) -> str:
+def prompt_of(*parts: str | BackendProtocol | None) -> str:
     """Join what a model is told; of files, it is told whose they are."""
     texts = [part.description if isinstance(part, Mounts) else part for part in parts]
     return "\n\n".join(text for text in texts if isinstance(text, str))

@@ -10,6 +10,7 @@ from deepnb.agents.state import State
 from deepnb.files import mounts
 from deepnb.middleware.files import FilesMiddleware
 from deepnb.middleware.knowledge import KnowledgeMiddleware
+from deepnb.middleware.payment import Payment
 from deepnb.middleware.tool_calls import ToolCallsMiddleware
 from deepnb.models import resolve
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from deepnb.files import Folder
     from deepnb.knowledge import Knowledge
+    from deepnb.payments import Cashu
 
 
 def build(
@@ -33,15 +35,17 @@ def build(
     system_prompt: str | None = None,
     checkpointer: Checkpointer | None = None,
     knowledge: Knowledge | None = None,
+    payment: Cashu | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build an agent that reads, searches and answers; it can change no file."""
+    paying = [Payment(payment)] if payment is not None else []
     searching = [KnowledgeMiddleware(knowledge)] if knowledge is not None else []
     files = FilesMiddleware(mounts(workspace=workspace), ["ls", "read_file", "glob", "grep"])
     return create_agent(
         resolve(model),
         tools,
         system_prompt=system_prompt,
-        middleware=[files, *searching, ToolCallsMiddleware()],
+        middleware=[*paying, files, *searching, ToolCallsMiddleware()],
         state_schema=State,
         checkpointer=checkpointer,
         name="simple",

@@ -15,7 +15,7 @@ from deepnb.cli.paint import Paint, harmless
 from deepnb.cli.progress import Progress
 from deepnb.cli.questions import put
 from deepnb.cli.terminal import Terminal
-from deepnb.errors import AnswerError, QuestionError, RunError, SessionError
+from deepnb.errors import AnswerError, PaymentError, QuestionError, RunError, SessionError
 from deepnb.transcript.legible import legible, one_line
 from deepnb.transcript.questions import asked
 
@@ -169,7 +169,7 @@ class _Conversation:
                     self._session.respond(question.id, put(question, self._terminal))
                 except QuestionError:  # somebody else was faster
                     break
-                except AnswerError as error:
+                except (AnswerError, PaymentError) as error:
                     self._terminal.show(harmless(str(error)))
                 else:
                     break

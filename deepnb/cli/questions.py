@@ -151,9 +151,18 @@ def _budget(request: Mapping[str, Any], _who: str, terminal: Terminal) -> dict[s
             terminal.show("A number, please.")
 
 
+def _payment(request: Mapping[str, Any], _who: str, terminal: Terminal) -> dict[str, Any]:
+    cost = f"? A model call costs {request['price']} sat, and {request['balance']} are left"
+    mints = ", ".join(one_line(mint) for mint in request["mints"])
+    terminal.show("", terminal.paint.bold(cost), terminal.paint.dim(f"  Tokens of {mints}"))
+    words = terminal.secret("A Cashu token, which is not shown? Or [s]top")
+    return {"stop": True} if words.lower() in ("s", "stop") else {"token": words}
+
+
 _ASKED_BY_TYPE = {
     "tool_approval": _approval,
     "plan_approval": _plan,
     "budget_exhausted": _budget,
+    "payment_exhausted": _payment,
     "client_tool_execution": _browser,
 }

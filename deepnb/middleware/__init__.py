@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deepnb.middleware.client_tools import ClientToolsMiddleware
     from deepnb.middleware.knowledge import KnowledgeMiddleware
     from deepnb.middleware.ledger import Ledger
+    from deepnb.middleware.payment import Payment
     from deepnb.middleware.run_config import RunConfig, RunConfigMiddleware
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "ClientToolsMiddleware",
     "KnowledgeMiddleware",
     "Ledger",
+    "Payment",
     "RunConfig",
     "RunConfigMiddleware",
 ]
@@ -37,6 +39,7 @@ __getattr__ = lazy(
         "ClientToolsMiddleware": "client_tools",
         "KnowledgeMiddleware": "knowledge",
         "Ledger": "ledger",
+        "Payment": "payment",
         "RunConfig": "run_config",
         "RunConfigMiddleware": "run_config",
     },

@@ -2,11 +2,12 @@
 
 deepagents' middleware does it: the older part is moved to a file the agent can read again, and a
 summary takes its place. Added here are a counter that does not rescan the thread at every step,
-and summaries that are charged to the budget like any other call.
+and summaries that are charged to the budget, and paid for, like any other call.
 """
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from deepagents.middleware import SummarizationMiddleware
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from deepnb.middleware.budget import Budget
+    from deepnb.middleware.payment import Payment
 
 PROMPT = """\
 Below is the older part of a conversation between a person, an agent and its tools. It is about to \
@@ -46,12 +48,17 @@ _MARKED: RunnableConfig = {"metadata": {"lc_source": "summarization"}}
 
 
 def summarization(
-    model: BaseChatModel, backend: BackendProtocol, *, budget: Budget | None = None
+    model: BaseChatModel,
+    backend: BackendProtocol,
+    *,
+    budget: Budget | None = None,
+    payment: Payment | None = None,
 ) -> SummarizationMiddleware:
     """Summarise at 85 % of the model's window, or 170,000 tokens where it is not known."""
     window = (model.profile or {}).get("max_input_tokens")
     threshold = int(window * WINDOW_FRACTION) if window else UNKNOWN_WINDOW_TOKENS
     trigger: Any = ("fraction", WINDOW_FRACTION) if window else ("tokens", threshold)
+    summarizer = _summarizer(model, budget)
     return SummarizationMiddleware(
         model,
         backend=backend,
@@ -61,7 +68,7 @@ def summarization(
         # What is summarised has to fit into the same window, with room for the prompt.
         trim_tokens_to_summarize=int(threshold * 0.9),
         truncate_args_settings={"trigger": trigger, "keep": ("messages", KEPT_MESSAGES)},
-        summarizer=_summarizer(model, budget),
+        summarizer=_paid(summarizer, payment) if payment else summarizer,
     )
 
 
@@ -99,6 +106,24 @@ def _summarizer(model: BaseChatModel, budget: Budget | None) -> RunnableLambda[A
     return RunnableLambda(summarize, afunc=asummarize)
 
 
+def _paid(summarizer: RunnableLambda[Any, str], payment: Payment) -> RunnableLambda[Any, str]:
+    """Have summaries paid for, each like a call of its own."""
+
+    def part(messages: list[BaseMessage]) -> str:
+        text = _prompt(messages)[0].text
+        return f"summary {sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+    def summarize(messages: list[BaseMessage]) -> str:
+        is_paid = payment.charge(part(messages))
+        return summarizer.invoke(messages) if is_paid else NOT_SUMMARISED
+
+    async def asummarize(messages: list[BaseMessage]) -> str:
+        is_paid = await payment.acharge(part(messages))
+        return await summarizer.ainvoke(messages) if is_paid else NOT_SUMMARISED
+
+    return RunnableLambda(summarize, afunc=asummarize)
+
+
 def _keep(made: dict[str, str], key: str, summary: str) -> str:
     while len(made) >= _MOST_KEPT:
         made.pop(next(iter(made)))
@@ -106,7 +131,7 @@ def _keep(made: dict[str, str], key: str, summary: str) -> str:
     return summary
 
 
-NOT_SUMMARISED = "The older part was not summarised, since the budget is used up."
+NOT_SUMMARISED = "The older part was not summarised, since nothing is left to pay for that."
 
 
 def _prompt(messages: list[BaseMessage]) -> list[BaseMessage]:

@@ -94,6 +94,23 @@ class Till:
             )
         return self._wallet.add(account, good.token, good.fee, good.safe_until)
 
+    def deposits(self, account: str) -> list[Deposit]:
+        """List what was paid into an account, the oldest first."""
+        return self._wallet.deposits(account)
+
+    def paid_in(self, account: str, token: str) -> Deposit | None:
+        """Find the deposit that a token has become; None if it was not paid into this account.
+
+        Raises:
+            TokenError: It is malformed.
+        """
+        coins = tokens.parse(token).proofs
+        points = [curve.text(curve.secret_point(proof.secret)) for proof in coins]
+        handle = self._wallet.duplicate(account, points).handle
+        if handle is None or {*self._wallet.points(handle)} != {*points}:
+            return None
+        return self._wallet.deposit(handle)
+
     # charging
 
     def balance(self, account: str) -> int:

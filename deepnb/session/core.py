@@ -15,10 +15,13 @@ from deepnb import agents
 from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
 from deepnb.files import Folder
 from deepnb.middleware.budget import Budget
+from deepnb.middleware.payment import IN_RUN as ACCOUNT
+from deepnb.middleware.payment import Account
 from deepnb.middleware.supervision import IN_RUN as SUPERVISOR
 from deepnb.middleware.supervision import Supervisor
 from deepnb.models import Choice, explain, resolve
 from deepnb.models.prices import model_name, unwrapped
+from deepnb.payments import Cashu
 from deepnb.record import Record, ThreadFolder
 from deepnb.record.database import damaged
 from deepnb.record.database import explain as explain_sqlite
@@ -27,6 +30,7 @@ from deepnb.record.thread import FOLDER
 from deepnb.session.engine import Engine
 from deepnb.session.graph import ThreadGraph
 from deepnb.session.loop import Loop
+from deepnb.session.paying import Purse
 from deepnb.session.questions import Policy
 from deepnb.session.restore import BRANCHED, CUT_OFF, restore
 from deepnb.session.secrets import Secrets
@@ -143,7 +147,8 @@ class Core:
         policy = Policy(recipe.respond)
         graph = recipe.graph(self.workspace)
         self.choice = recipe.choice  # as it is now: variables may change later
-        self.agent = recipe.agent if isinstance(recipe.agent, str) else str(graph.name)
+        given = recipe.agent
+        self.agent = agents.name_of(given) if isinstance(given, str) else str(graph.name)
         self.folder = ThreadFolder(self.workspace, recipe.thread) if recipe.persist else None
         self._graph_is_open = False
         self._scratch: TemporaryDirectory[str] | None = None
@@ -153,17 +158,28 @@ class Core:
             self.folder.lock(is_new=heritage is not None)
         self.loop = Loop(f"deepnb {recipe.thread}")
         self.record: Record | None = None
+        self.purse: Purse | None = None
         self.watch = ModelWatch(recipe.chat)
         try:
             self.secrets = secrets = Secrets(recipe.model, *recipe.helper_models)
             self.record = Record(self.folder.record if self.folder else None, secrets)
             self.supervisor = Supervisor(self.record, recipe.tool_timeout, recipe.subagent_timeout)
-            in_run = {RECORD: self.record, SUPERVISOR: self.supervisor}
+            in_run: dict[str, Any] = {RECORD: self.record, SUPERVISOR: self.supervisor}
             known = self._checked_about(self.record.about)
+            self.born = known.get(_BORN) or uuid4().hex
+            if isinstance(cashu := recipe.options.get("payment"), Cashu):
+                in_run[ACCOUNT] = account = Account(cashu.open(), self.born)
+                self.purse = Purse(account, self.record.log)
             self.graph = ThreadGraph(graph, known.get("thread", recipe.thread), secrets, in_run)
             prices = self.budget.prices if self.budget else {}
             self.engine = Engine(
-                self.graph, self.record, self.supervisor, policy, self.agent, prices=prices
+                self.graph,
+                self.record,
+                self.supervisor,
+                policy,
+                self.agent,
+                prices=prices,
+                purse=self.purse,
             )
             self.record.log.subscribe(self.watch.hear)
             if self.folder and self.budget:
@@ -234,7 +250,6 @@ class Core:
         # The name it was made under is that of its checkpoints, also if its folder was renamed.
         made_as = {"thread": self.recipe.thread, **record.about}["thread"]
         model = self.choice.spec if self.choice else ""
-        self.born = record.about.get(_BORN) or uuid4().hex
         facts = {"thread": made_as, "agent": self.agent, "model": model, _BORN: self.born}
         record.note(facts)
         try:
@@ -262,6 +277,8 @@ class Core:
             self.record.close()
         if self.budget:
             self.budget.close()
+        if self.purse:
+            self.purse.till.close()
         self.loop.close()
         if self.folder:
             self.folder.unlock()

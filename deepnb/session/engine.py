@@ -20,7 +20,7 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from deepnb import agents
-from deepnb.errors import AnswerError, SessionError, ThreadError
+from deepnb.errors import AnswerError, PaymentError, SessionError, ThreadError
 from deepnb.interrupts import refusal
 from deepnb.session.attendance import Attendance
 from deepnb.session.desk import Desk
@@ -34,6 +34,7 @@ from deepnb.session.graph import (
     was_cut_at_input,
 )
 from deepnb.session.packing import unpacked
+from deepnb.session.paying import exchanged
 from deepnb.session.run import Run
 from deepnb.session.stoppable import Stoppable, StoppedError
 from deepnb.session.stream import Translator, messages_of, told_plan
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from deepnb.models.prices import Prices
     from deepnb.record import Ask, Record
     from deepnb.session.graph import ThreadGraph
+    from deepnb.session.paying import Purse
     from deepnb.session.questions import Policy, Question
     from deepnb.session.run import Status
     from deepnb.session.stream import Namespace
@@ -81,6 +83,7 @@ class Engine:
         agent: str,
         *,
         prices: Prices,
+        purse: Purse | None = None,
     ) -> None:
         self.graph = graph
         self.record = record
@@ -94,6 +97,7 @@ class Engine:
         self._supervisor = supervisor
         self._policy = policy
         self._prices = prices
+        self._purse = purse
         self._translator = Translator(record.log, agent, "", prices)
         self._lock = threading.RLock()  # of who waits, and who behind whom
         self._worker: asyncio.Task[None] | None = None
@@ -176,6 +180,14 @@ class Engine:
         self._supervisor.stop_waiting(self._translator.caller_of(call), call)
         self.desk.pass_over(call)
         self.wake()
+
+    def exchanged(self, identity: str, answer: Any) -> Any:
+        """Give an answer as it may be kept, see `paying.exchanged`; it may have to ask a mint."""
+        closed = self.desk.closed.get(str(identity))
+        question = closed.question if closed else self.desk.open.get(str(identity))
+        if question is None:  # which is for the desk to say
+            return answer
+        return exchanged(answer, question, self._purse, is_open=closed is None)
 
     def accept(self, identity: str, answer: Any, by: str) -> None:
         """Take an answer, once; see `Desk.accept`."""
@@ -434,16 +446,22 @@ class Engine:
 
     async def _let_policy_answer(self, question: Question) -> None:
         try:
-            answer = await self._stoppable.run(self._policy.answer(question))
+            answer = await self._stoppable.run(self._policys_answer(question))
             if answer is not None:
                 self.accept(question.id, answer, "policy")
-        except AnswerError as error:
+        except (AnswerError, PaymentError) as error:
             self.tell("error", type=type(error).__name__, text=str(error))
         except StoppedError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's function
             text = f"respond= raised {described(error)} The question is still open."
             self.tell("error", type=type(error).__name__, text=text)
+
+    async def _policys_answer(self, question: Question) -> Any:
+        answer = await self._policy.answer(question)
+        if answer is None:
+            return None
+        return await asyncio.to_thread(self.exchanged, question.id, answer)
 
     def _wait(self, run: Run, state: StateSnapshot | None = None) -> None:
         self._waits, self._waits_in = True, state

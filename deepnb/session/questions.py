@@ -18,6 +18,7 @@ from deepnb.interrupts import (
     BudgetAnswer,
     ChoiceAnswer,
     ClientToolAnswer,
+    PaymentAnswer,
     PlanAnswer,
     TextAnswer,
     explain_invalid,
@@ -73,6 +74,15 @@ def _is_plan(request: Mapping[str, Any]) -> bool:
     )
 
 
+_USED_UP: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "budget_exhausted": lambda request: (
+        f"more budget ({request['spent']:g} {request.get('unit')} are spent)"
+    ),
+    "payment_exhausted": lambda request: (
+        f"more money ({request['price']} sat a call, {request['balance']} left)"
+    ),
+}
+"""What a run waits for that may not spend any more, in words."""
 _DECISIONS = ("approve", "edit", "reject", "respond")
 _SHAPES: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "tool_approval": _is_approval,
@@ -84,6 +94,11 @@ _SHAPES: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     ),
     "plan_approval": _is_plan,
     "budget_exhausted": lambda request: isinstance(request.get("spent"), int | float),
+    "payment_exhausted": lambda request: (
+        isinstance(request.get("price"), int)
+        and isinstance(request.get("balance"), int)
+        and isinstance(request.get("mints"), list)
+    ),
 }
 """Any graph may ask anything: only what has the shape of a question is taken for one of ours."""
 
@@ -135,15 +150,15 @@ class Question:
         if self.type == "plan_approval":
             steps = len(self.request["plan"]["steps"])
             return f"approval of a plan with {steps} step{'s' if steps > 1 else ''}"
-        if self.type == "budget_exhausted":
-            return f"more budget ({self.request['spent']:g} {self.request.get('unit')} are spent)"
+        if self.type in _USED_UP:
+            return _USED_UP[self.type](self.request)
         return f"an answer to {short(asked(self.request), 100)!r}"
 
     def checked(self, answer: Any) -> Any:
         """Bring an answer into the form that the graph takes.
 
         A word will do where only one form is possible: "approve" or "reject" for an approval, of
-        calls or of a plan, a text for a question, a list of ids for a choice.
+        calls or of a plan, a text for a question, a list of ids for a choice, "stop" for money.
 
         Raises:
             AnswerError: It does not fit; the question stays open.
@@ -168,6 +183,7 @@ class Question:
             "client_tool_execution": ClientToolAnswer,
             "plan_approval": PlanAnswer,
             "budget_exhausted": BudgetAnswer,
+            "payment_exhausted": PaymentAnswer,
         }
         return shapes.get(self.type)
 
@@ -181,6 +197,8 @@ class Question:
                 return {"selected": [answer] if isinstance(answer, str) else answer}
         elif self.type == "budget_exhausted" and isinstance(answer, int | float):
             return {"raise_to": answer}
+        elif self.type == "payment_exhausted" and isinstance(answer, str):
+            return {"stop": True} if answer == "stop" else {"token": answer}
         return answer
 
     def _decided(self, answer: Any) -> Any:
@@ -232,9 +250,9 @@ class Policy:
 
     Args:
         respond: `"approve"` and `"reject"` decide about calls and plans; `"reject"` also ends
-            what has used up its budget. A mapping answers by the tool that is asked about, or by
-            the type of the question. A function is given the `Question`. Whatever has no answer
-            here, or a function answers with None, stays open for a person.
+            what has used up its budget or its money. A mapping answers by the tool that is asked
+            about, or by the type of the question. A function is given the `Question`. Whatever has
+            no answer here, or a function answers with None, stays open for a person.
 
     Raises:
         AnswerError: It is none of these.
@@ -263,7 +281,7 @@ class Policy:
             return await self._by_tool(self._respond, question)
         if question.type in ("tool_approval", "plan_approval"):
             return self._respond
-        if question.type == "budget_exhausted" and self._respond == "reject":
+        if question.type in _USED_UP and self._respond == "reject":
             return {"stop": True}
         return None
 

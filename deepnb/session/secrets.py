@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
+from deepnb.interrupts import MONEY
 from deepnb.models.cassette.masking import MASK, known_secrets, map_texts, mask
 from deepnb.record.log import Masks
 
@@ -29,12 +31,14 @@ _LOOKED_AT = frozenset(
 )
 """Kinds that hold what others have written, and not what was said in the conversation."""
 
+_MONEY = re.compile(MONEY.pattern.encode())
+
 
 class Secrets(Masks):
     """Takes keys out of what is about to be kept.
 
     Providers and tools like to repeat a key in their error messages, and agents to read a `.env`;
-    those go into the log and into LangGraph's checkpoints.
+    those go into the log and into LangGraph's checkpoints. So does a Cashu token, which is money.
 
     Args:
         models: Chat models, whose own keys are secret too.
@@ -60,7 +64,7 @@ class Secrets(Masks):
             masked: dict[str, Any] = mask(data, self._known)
             return masked
         text = repr(data)
-        if not any(secret in text for secret in self._known):
+        if not MONEY.search(text) and not any(secret in text for secret in self._known):
             return data
         replaced: dict[str, Any] = map_texts(data, self._masked)
         return replaced
@@ -68,14 +72,14 @@ class Secrets(Masks):
     def _masked(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MASK)
-        return text
+        return MONEY.sub(MASK, text)
 
     def mask_bytes(self, data: bytes) -> bytes:
         """Give serialised data without the keys, and as long as before."""
         for secret in self._known:
             raw = secret.encode()
             data = data.replace(raw, b"*" * len(raw))
-        return data
+        return _MONEY.sub(lambda found: b"*" * len(found[0]), data)
 
 
 class MaskingSerializer(JsonPlusSerializer):

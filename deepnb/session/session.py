@@ -17,6 +17,7 @@ from deepnb.session.compare import differences
 from deepnb.session.core import Core, Recipe
 from deepnb.session.graph import said
 from deepnb.session.packing import packed
+from deepnb.session.paying import Paying, check_sayable
 from deepnb.session.views import Views
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ Also those that nobody holds: `deepnb.Session(...).ask(...)` runs on, and keeps 
 """
 
 
-class Session(Views):
+class Session(Views, Paying):
     """A conversation with an agent, which goes on when the kernel has died.
 
     Args:
@@ -53,7 +54,7 @@ class Session(Views):
             the question, or answers by tool. Left out, a run that asks waits.
         tool_timeout: Seconds that a tool may take; None for as long as it likes.
         subagent_timeout: The same for a subagent.
-        options: Whatever else the agent takes, for example `subagents`, `tools`, `budget`.
+        options: Whatever else the agent takes, for example `subagents`, `budget`, `payment`.
 
     Raises:
         UnknownAgentError: No agent is called so.
@@ -121,6 +122,7 @@ class Session(Views):
         text = _legible(question if isinstance(question, str) else str(dict(question)))
         if not text.strip():
             raise SessionError("Ask something: the question is empty.")
+        check_sayable(text)
         given = None if isinstance(question, str) else packed(dict(question))
         self._core.secrets.refresh()
         ask = Ask(uuid4().hex[:12], text, given, steer=False, state="queued")
@@ -145,7 +147,7 @@ class Session(Views):
             raise SessionError("Nothing is running that could be steered. Use ask(...).")
         if not self.takes_messages or not str(text or "").strip():
             raise SessionError("Steering needs a text, and a graph that takes messages.")
-        text = _legible(text)
+        text = check_sayable(_legible(text))
         given = packed(dict(values)) if values else None
         ask = Ask(uuid4().hex[:12], text, given, steer=True, state="queued")
         self._record.put_ask(ask)
@@ -182,14 +184,16 @@ class Session(Views):
         """Answer a question, by its id in `session.pending`.
 
         The forms of answers are those of `deepnb.interrupts`; where only one is possible, a word
-        will do: "approve" or "reject", or a text. The same answer twice is one answer.
+        will do: "approve" or "reject", or a text. The same answer twice is one answer. Where money
+        is asked for, a Cashu token will do: it is paid in, as `fund` does, and not kept here.
 
         Raises:
             QuestionError: There is no such question, or it was answered otherwise.
             AnswerError: The answer does not fit; the question stays open.
+            PaymentError: The token was not taken; the question stays open.
         """
         self._check_open()
-        self._engine.accept(identity, answer, "person")
+        self._engine.accept(identity, self._engine.exchanged(identity, answer), "person")
         self._loop.call(self._engine.wake)
 
     def preview(self, identity: str, action: int, args: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from deepnb.middleware.budget import Budget
+    from deepnb.middleware.payment import Payment
 
 REPAIRS = 3
 _LONGEST_REPLY = 100_000
@@ -46,10 +47,14 @@ class NoUsableReplyError(ModelError):
 
 @dataclass(frozen=True)
 class Asker:
-    """A model and the budget that its calls are charged to."""
+    """A model, the budget that its calls are charged to, and what they are paid with.
+
+    A node asks it one thing: its calls are told apart by how much was said before.
+    """
 
     model: BaseChatModel
     budget: Budget | None = None
+    payment: Payment | None = None
 
     async def form(self, form: type[Form], system: str, prompt: str) -> tuple[Form, int]:
         """Ask for data; gives it, and how often it had to be repaired.
@@ -86,6 +91,8 @@ class Asker:
     async def _call(
         self, model: Runnable[Any, AIMessage], messages: list[BaseMessage]
     ) -> AIMessage:
+        if self.payment and not await self.payment.acharge(f"after {len(messages)}"):
+            raise NoUsableReplyError("What was paid is used up, and nothing more was paid in.")
         if self.budget is None:
             return await _reply(model, messages)
         charge = await self.budget.areserve(self.model, messages)

@@ -36,7 +36,7 @@ class Failures:
         async def run(given: Any) -> dict[str, Any]:
             thread = get_config().get("configurable", {}).get("thread_id", "")
             try:
-                update = await _run(node, given)
+                update = await run_node(node, given)
             except GraphBubbleUp:  # it waits for a person, and has not failed
                 raise
             except Exception as error:
@@ -49,7 +49,7 @@ class Failures:
         return run
 
 
-async def _run(node: Callable[[Any], Any], given: Any) -> dict[str, Any]:
+async def run_node(node: Callable[[Any], Any], given: Any) -> dict[str, Any]:
     """Run a node, and one that is not asynchronous in a thread of its own."""
     if inspect.iscoroutinefunction(node):
         update: dict[str, Any] = await node(given)

@@ -6,6 +6,7 @@ question → thinker → auditor → human gate → tool executor ⇄ steps → 
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,19 @@ from deepnb.agents.research.asking import Asker
 from deepnb.agents.research.auditor import after_audit, audit
 from deepnb.agents.research.desk import Desk, knowledge_in
 from deepnb.agents.research.executor import execute, next_steps, run_step
-from deepnb.agents.research.failing import Failures
+from deepnb.agents.research.failing import Failures, run_node
 from deepnb.agents.research.gate import after_gate, gate
 from deepnb.agents.research.state import ResearchState
 from deepnb.agents.research.synthesizer import after_synthesis, check_citations, synthesize
 from deepnb.agents.research.thinker import listen, think
 from deepnb.agents.research.tools import available
 from deepnb.errors import AgentError
+from deepnb.middleware.payment import Payment
 from deepnb.models import resolve
 from deepnb.models.offline import OfflineModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph.state import CompiledStateGraph
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from deepnb.knowledge import Knowledge
     from deepnb.middleware.budget import Budget
+    from deepnb.payments import Cashu
 
 RECURSION_LIMIT = 200
 
@@ -51,6 +54,7 @@ def build(
     tools: Sequence[Any] = (),
     checkpointer: Checkpointer | None = None,
     budget: Budget | None = None,
+    payment: Cashu | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build an agent that plans, has its plan approved, looks things up and reports.
 
@@ -66,6 +70,7 @@ def build(
         tools: Further tools: LangChain's, or those of `deepnb.mcp_tools`.
         checkpointer: For threads; without one nobody can approve a plan.
         budget: A cap on what the models spend.
+        payment: How model calls are paid for; left out, they are free.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -80,17 +85,20 @@ def build(
         raise AgentError(
             "There is nothing to look into. Give the agent knowledge=, workspace= or tools=."
         )
+    paid = Payment(payment) if payment is not None else None
     desk = Desk(
-        asker=None if isinstance(chat, OfflineModel) else Asker(chat, budget),
+        asker=None if isinstance(chat, OfflineModel) else Asker(chat, budget, paid),
         tools=every,
         policy=policies.find(policy, folder),
         knowledge=knowledge,
     )
-    graph = assembled(desk).compile(checkpointer=checkpointer, name="research")
+    graph = assembled(desk, paid).compile(checkpointer=checkpointer, name="research")
     return graph.with_config(recursion_limit=RECURSION_LIMIT)
 
 
-def assembled(desk: Desk) -> StateGraph[ResearchState, None, Any, Any]:
+def assembled(
+    desk: Desk, payment: Payment | None = None
+) -> StateGraph[ResearchState, None, Any, Any]:
     """Put the nodes together."""
     graph: StateGraph[ResearchState, None, Any, Any] = StateGraph(ResearchState)
     nodes: dict[str, Any] = {
@@ -103,6 +111,10 @@ def assembled(desk: Desk) -> StateGraph[ResearchState, None, Any, Any]:
         "synthesizer": partial(synthesize, desk),
         "citation_check": check_citations,
     }
+    if payment:
+        for name in ("question", "thinker", "auditor", "synthesizer"):
+            say = payment.begin if name == "question" else payment.keys
+            nodes[name] = _saying(say, nodes[name])
     failures = Failures()
     for name, node in nodes.items():
         graph.add_node(name, failures.noted(name, node))
@@ -117,3 +129,13 @@ def assembled(desk: Desk) -> StateGraph[ResearchState, None, Any, Any]:
     graph.add_conditional_edges("synthesizer", after_synthesis, ["citation_check", END])
     graph.add_edge("citation_check", END)
     return graph
+
+
+def _saying(say: Callable[[Any], Any], node: Callable[[Any], Any]) -> Any:
+    """Give a node that does the same, and says how the account stands afterwards."""
+
+    async def run(state: Any) -> dict[str, Any]:
+        update = await run_node(node, state)
+        return {**update, **await asyncio.to_thread(say, state)}
+
+    return run

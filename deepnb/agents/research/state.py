@@ -16,6 +16,7 @@ from langgraph.channels.delta import DeltaChannel
 from deepnb.agents.state import merge_messages
 from deepnb.citations.shapes import Checked, Reading, Source  # noqa: TC001  # the same
 from deepnb.interrupts import Audit, Plan, PlanStep  # noqa: TC001  # the same
+from deepnb.middleware.payment import PaymentKeys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +83,7 @@ def with_sources(
     return dict(chain.from_iterable(each.items() for each in (sources, *writes)))
 
 
-class ResearchState(TypedDict):
+class ResearchState(PaymentKeys):
     """What a conversation has come to; but for messages and sources, by its last question.
 
     Attributes:

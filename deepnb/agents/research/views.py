@@ -119,6 +119,8 @@ def _settle(
 ) -> None:
     """Record that a person has checked a claim themselves, or take that back.
 
+    Without arguments, `session.settle()` is about money instead: see `Session.settle`.
+
     Args:
         session: Whose report it is in.
         citation: Its id, as `session.citations` has it.
