@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 def test_the_names_are_known():
-    assert agents.names() == ["deep", "research", "simple"]
+    assert agents.names() == ["deep", "research", "seminar", "simple", "tutor"]
 
 
 @pytest.mark.parametrize("name", ["deep", "simple"])
@@ -57,7 +57,7 @@ def test_an_agent_is_built_when_it_is_asked_for(monkeypatch, folder):
 def test_an_unknown_agent_is_one_clear_error():
     with pytest.raises(UnknownAgentError, match="Did you mean 'deep'"):
         agents.get("depe")
-    with pytest.raises(UnknownAgentError, match="There are: deep, research, simple"):
+    with pytest.raises(UnknownAgentError, match="There are: deep, research, seminar, "):
         agents.get(["deep"])
 
 

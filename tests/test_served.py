@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from deepnb import agents
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -70,10 +72,10 @@ def ask(text):
 def test_every_agent_is_there(server):
     client, _ = server
     found = client.post("/assistants/search", json={}).json()
-    assert sorted(assistant["graph_id"] for assistant in found) == ["deep", "research", "simple"]
+    assert sorted(assistant["graph_id"] for assistant in found) == agents.names()
 
 
-@pytest.mark.parametrize("agent", ["deep", "simple"])
+@pytest.mark.parametrize("agent", ["deep", "simple", "tutor"])
 def test_each_answers(server, agent):
     client, _ = server
     body = {"assistant_id": agent, "input": ask("Who owns the lake?")}

@@ -23,21 +23,28 @@ if TYPE_CHECKING:
     Factory: TypeAlias = Callable[..., CompiledStateGraph[Any, Any, Any, Any]]
     View: TypeAlias = Callable[..., Any]
 
-__all__ = ["exporter", "get", "names", "register", "run_views", "views"]
+__all__ = ["exporter", "get", "name_of", "names", "register", "run_views", "views"]
 
 _registry: dict[str, Factory | str] = {
     "deep": "deepnb.agents.deep:build",
     "research": "deepnb.agents.research.graph:build",
+    "seminar": "deepnb.agents.seminar:build",
     "simple": "deepnb.agents.simple:build",
+    "tutor": "deepnb.agents.tutor.graph:build",
 }
 """A function, or where to find one as `module:name`."""
 
+_other_names = {"deeptutor": "tutor"}
+
+_KNOWLEDGE = "deepnb.agents.research.views:knowledge"
 _views: dict[str, dict[str, View | str]] = {
-    "deep": {"knowledge": "deepnb.agents.research.views:knowledge"},
+    "deep": {"knowledge": _KNOWLEDGE},
     "research": {
         name: f"deepnb.agents.research.views:{name}"
         for name in ("citations", "knowledge", "plan", "report", "settle", "sources")
     },
+    "seminar": {"knowledge": _KNOWLEDGE},
+    "tutor": {"argument": "deepnb.agents.tutor.views:argument", "knowledge": _KNOWLEDGE},
 }
 """What an agent adds to its sessions, by agent and name."""
 
@@ -53,6 +60,11 @@ _exporters: dict[str, View | str] = {"research": "deepnb.agents.research.views:e
 def names() -> list[str]:
     """List the agents that `get` knows."""
     return sorted(_registry)
+
+
+def name_of(name: str) -> str:
+    """Give the name that an agent is known by, which may have others."""
+    return name if name in _registry else _other_names.get(name, name)
 
 
 def register(
@@ -131,14 +143,15 @@ def get(name: str, **options: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
 
 
 def _factory(name: str) -> Factory:
-    if str(name) not in _registry:
-        near = get_close_matches(str(name), _registry, n=1)
+    known = name_of(str(name))
+    if known not in _registry:
+        near = get_close_matches(str(name), [*_registry, *_other_names], n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UnknownAgentError(
             f"No agent is called {name!r}.{hint} There are: {', '.join(names())}."
         )
-    factory = _registry[name]
-    return factory if callable(factory) else _loaded(name, factory)
+    factory = _registry[known]
+    return factory if callable(factory) else _loaded(known, factory)
 
 
 def _loaded(agent: str, place: str) -> Callable[..., Any]:

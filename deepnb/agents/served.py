@@ -25,9 +25,19 @@ async def research() -> CompiledStateGraph[Any, Any, Any, Any]:
     return await _build("research")
 
 
+async def seminar() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Serve the seminar."""
+    return await _build("seminar")
+
+
 async def simple() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Serve the simple agent."""
     return await _build("simple")
+
+
+async def tutor() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Serve the tutor."""
+    return await _build("tutor")
 
 
 async def _build(name: str) -> CompiledStateGraph[Any, Any, Any, Any]:

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
 Question = tuple[str, tuple[Option, ...]]
 
+SIDES = ("Its style", "Its clarity", "Its argument", "Its evidence")
+DRAFT = "Go through a draft of mine"
+CURRENT = "The document we are working on"
+PASTE = "A text that I will paste here"
+COLLECT = "Collect what my files say about "
+
 _MOST_FILES = 4
 _LONGEST_NAME, _MOST_WORDS = 60, 5
 BETTER = frozenset(
@@ -33,17 +39,15 @@ def ask_back(verb: str, titles: Sequence[str]) -> Question:
         titles: Of the files there are.
     """
     if verb in BETTER:
-        choices = ["Its style", "Its clarity", "Its argument", "Its evidence"]
-        return "What should be better about it?", _options(choices)
+        return "What should be better about it?", _options(SIDES)
     if verb in _WITH_A_TEXT:
         files = [f"[[{title[:_LONGEST_NAME]}]]" for title in titles[:_MOST_FILES]]
-        open_ = ["The document we are working on", "A text that I will paste here"]
-        return "Which text should that be?", _options([*files, *open_])
+        return "Which text should that be?", _options([*files, CURRENT, PASTE])
     choices = [
         "Find a thesis",
         "Support a thesis I have",
         "Meet an objection",
-        "Go through a draft of mine",
+        DRAFT,
     ]
     return "What would you like to do with your argument?", _options(choices)
 
@@ -55,7 +59,7 @@ def ask_about(topic: str) -> Question:
     choices = [
         f"Argue for a claim about {shown}",
         f"Find a question about {shown} to answer",
-        f"Collect what my files say about {shown}",
+        f"{COLLECT}{shown}",
     ]
     return f"What about {shown} would you like to work on?", _options(choices)
 

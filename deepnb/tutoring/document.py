@@ -171,6 +171,13 @@ _TITLES = {kind: kind.capitalize() for kind in KINDS} | {
 """Of parts; these two in the plural, by which they belong to no clause."""
 
 
+def place_of(kind: Kind, clause: int | None) -> tuple[int, int, int]:
+    """Where a part stands in a seminar, to sort by."""
+    within = kind in ("clause", "definition", "evidence")
+    place = KINDS.index(kind)
+    return (1 if within else place, (clause or 0) if within else 0, place)
+
+
 def _place(row: Row) -> tuple[Kind, int | None]:
     is_within = row.kind in ("clause", "definition", "evidence") and row.clause is not None
     return ("clause", row.clause) if is_within else (row.kind, None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deepnb.frames import frame
-from deepnb.tutoring.document import KINDS, Kind
+from deepnb.tutoring.document import place_of
+from deepnb.tutoring.gaps import FLAWED, LACKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,24 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from deepnb.tutoring.document import Argument
-    from deepnb.tutoring.gaps import Gap, GapKind
+    from deepnb.tutoring.gaps import Gap
 
 _ARGUMENT = {"kind": "str", "clause": "Int64", "text": "str", "citations": "str", "missing": "str"}
-_LACKING: dict[GapKind, Kind] = {
-    "no thesis": "thesis",
-    "no clause": "clause",
-    "undefined term": "definition",
-    "no evidence": "evidence",
-    "no refutation": "refutation",
-    "no reply": "reply",
-    "no conclusion": "conclusion",
-}
-"""The part that a gap leaves empty; the other gaps are of a part that is there."""
-_FLAWED: dict[GapKind, Kind] = {
-    "vague thesis": "thesis",
-    "straw man": "refutation",
-    "new evidence": "reply",
-}
 
 
 def argument_frame(argument: Argument, gaps: Iterable[Gap]) -> pd.DataFrame:
@@ -40,7 +26,7 @@ def argument_frame(argument: Argument, gaps: Iterable[Gap]) -> pd.DataFrame:
     row without a text.
     """
     found = list(gaps)
-    flaws = {_FLAWED[gap.kind]: gap for gap in reversed(found) if gap.kind in _FLAWED}
+    flaws = {FLAWED[gap.kind]: gap for gap in reversed(found) if gap.kind in FLAWED}
     rows: list[dict[str, Any]] = []
     for row in argument.rows:
         flaw = flaws.pop(row.kind, None)
@@ -54,15 +40,9 @@ def argument_frame(argument: Argument, gaps: Iterable[Gap]) -> pd.DataFrame:
             }
         )
     for gap in found:
-        if gap.kind in _LACKING:
+        if gap.kind in LACKING:
             what = f"{gap.kind}: {gap.about}" if gap.kind == "undefined term" else gap.kind
-            kind = _LACKING[gap.kind]
+            kind = LACKING[gap.kind]
             rows.append({"kind": kind, "clause": gap.clause, "citations": "", "missing": what})
-    rows.sort(key=_order)
+    rows.sort(key=lambda row: place_of(row["kind"], row["clause"]))
     return frame(_ARGUMENT, rows)
-
-
-def _order(row: dict[str, Any]) -> tuple[int, int, int]:
-    place = KINDS.index(row["kind"])
-    within = row["kind"] in ("clause", "definition", "evidence")
-    return (1 if within else place, row["clause"] or 0 if within else 0, place)

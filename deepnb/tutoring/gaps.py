@@ -13,7 +13,7 @@ from deepnb.tutoring import rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deepnb.tutoring.document import Argument, Row
+    from deepnb.tutoring.document import Argument, Kind, Row
     from deepnb.tutoring.rules import Finding
 
 GapKind = Literal[
@@ -28,6 +28,21 @@ GapKind = Literal[
     "new evidence",
     "no conclusion",
 ]
+LACKING: dict[GapKind, Kind] = {
+    "no thesis": "thesis",
+    "no clause": "clause",
+    "undefined term": "definition",
+    "no evidence": "evidence",
+    "no refutation": "refutation",
+    "no reply": "reply",
+    "no conclusion": "conclusion",
+}
+"""The part that a gap leaves empty; the other gaps are of a part that is there."""
+FLAWED: dict[GapKind, Kind] = {
+    "vague thesis": "thesis",
+    "straw man": "refutation",
+    "new evidence": "reply",
+}
 DONE = "Nothing is missing by the rules. Which part would you still find easy to attack?"
 
 _LONGEST = 120  # characters of the person's own text in a question

@@ -53,6 +53,11 @@ _CLAIMS = re.compile(
     r"(?i)^\W*(?:i|we) (?:\w+ ){0,3}?(?:argue|think|believe|claim|hold|say|show|defend)(?: that)?\b"
     r"|^\W*my (?:thesis|claim|position|view|argument) is that\b|^\W*my thesis is\b"
 )
+_HOLDS = re.compile(
+    r"(?i)^\W*(?:i|we)(?:['\u2019](?:d|ll))? (?:\w+ ){0,3}?(?:argue|think|believe|claim|hold|"
+    r"say|show|defend|prove|(?:convince|persuade)(?: \w+){1,3}?(?= that\b))(?: that)?\b"
+    r"|^\W*my (?:thesis|claim|position|view|argument) is(?: that)?\b"
+)
 _QUESTION = re.compile(
     r"(?i)^\W*(?:who|what|when|where|which|whose|why|how|in (?:which|what)|define|explain|name|"
     r"(?:meaning|definition|author|date|capital|plural|synonym) of)\b"
@@ -86,6 +91,22 @@ _VAGUE = frozenset(
         strong stronger stuff talk text thing think thought topic trying want work write writing
         """
     )
+)
+_HELP = re.compile(
+    r"""(?ix)
+    \W*(?:(?:sorry|well|hm+|um+|ok|okay|no|please|but|i['\u2019]m\ afraid)\b[\s,.]*)*
+    (?:i\ (?:really\ |still\ |just\ )?(?:do\ not|don['\u2019]?t)\ (?:really\ )?know
+        (?:\ (?:yet|that|it|either)|\ (?:how|what|where|which|why|if|whether)\b[^.!]{0,40})?
+      | (?:i\ have\ )?no\ (?:idea|clue)
+      | (?:i(?:\ am|['\u2019]m)\ )?not\ (?:so\ |really\ |quite\ )?sure
+      | i(?:\ am|['\u2019]m)\ (?:stuck|lost) | dunno | idk | skip(?:\ (?:it|this|that))? | pass
+      | (?:i\ have\ )?(?:none|nothing|no\ (?:files?|evidence|sources?|reasons?|answer))
+        (?:\ (?:yet|of\ (?:them|these|my\ files)|for\ (?:it|this|that)))*
+      | (?:(?:can|could|may)\ i\ have\ |i\ (?:need|want)\ |give\ me\ )?
+        (?:(?:an?|another|one\ more|the\ next|some|more)\ )?(?:hint|help|clue|tip)s?
+      | (?:(?:can|could)\ you\ )?help(?:\ me)?)
+    (?:[\s,]+please)?\W*\Z
+    """
 )
 _TOLD = re.compile(
     r"(?i)\bjust (?:tell|give|say|write)\b|\bgive up\b|\bthe answer\b|\bi(?: am|"
@@ -127,6 +148,25 @@ def intent(request: str, titles: Sequence[str] = ()) -> Intent:
     if _QUESTION.match(body) or _YES_OR_NO.match(body):
         return _asked(body)
     return _stated(body)
+
+
+def order(said: str) -> str:
+    """The verb of a request to do something; empty if it is none."""
+    text = " ".join(said[:_LONGEST].split())
+    found = _ORDER.match(_POLITE.sub("", _TELL.sub("", text)))
+    return found["verb"].lower() if found else ""
+
+
+def claim(said: str) -> str:
+    """What a person holds, without the words by which they say that they hold it."""
+    text = " ".join(said.split())
+    held = _HOLDS.sub("", text).lstrip(" ,:")
+    return text if why_vague(held) else held[:1].upper() + held[1:]
+
+
+def asks_for_help(said: str) -> bool:
+    """Whether a person says that they cannot go on by themselves, and nothing else."""
+    return _HELP.match(" ".join(said[:_LONGEST].split())) is not None
 
 
 def asks_to_be_told(said: str) -> bool:

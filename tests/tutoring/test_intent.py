@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deepnb.tutoring import rules
-from deepnb.tutoring.intent import asks_to_be_told, intent
+from deepnb.tutoring.intent import asks_for_help, asks_to_be_told, claim, intent, order
 from tests.tutoring.labelled import examples
 
 VAGUE = ["Help me with my argument", "I want to write about economics", "Improve this"]
@@ -59,3 +59,30 @@ def test_who_has_asked_a_question_of_fact_has_asked_to_be_told():
     assert asks_to_be_told("I give up.")
     assert not asks_to_be_told("Zoos should close.")
     assert not asks_to_be_told("Help me find an objection to my thesis that zoos should close")
+
+
+def test_what_is_held_is_told_from_the_words_that_say_so():
+    assert claim("I think that zoos should close.") == "Zoos should close."
+    assert claim("I want to convince my teacher that zoos should close") == "Zoos should close"
+    assert claim("My thesis is that zoos should close.") == "Zoos should close."
+    assert claim("I defend zoos") == "I defend zoos", "what is left would be no claim"
+    assert claim("Zoos should close.") == "Zoos should close."
+
+
+@pytest.mark.parametrize(
+    "said", ["I don't know", "no idea", "Hint?", "a hint, please", "I'm not sure.", "None of them"]
+)
+def test_a_call_for_help_is_one(said):
+    assert asks_for_help(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["No idea survives war.", "Nothing grows there.", "I don't know that. Zoos close.", ""]
+)
+def test_an_answer_is_no_call_for_help(said):
+    assert not asks_for_help(said)
+
+
+def test_an_order_is_told_by_its_verb():
+    assert order("Please search my files for rain") == "search"
+    assert order("Searching is hard.") == ""

@@ -45,7 +45,11 @@ class OfflineModel(WholeReplyModel):
     ) -> AIMessage:
         metadata = {"model_name": "deepnb-offline"}
         try:
-            text = reply(Turn(messages, options.get("tool_schemas", {})))
+            text = self._say(Turn(messages, options.get("tool_schemas", {})))
         except Waiting as waiting:
             return AIMessage("", tool_calls=waiting.calls, response_metadata=metadata)
         return AIMessage(text, response_metadata=metadata)
+
+    def _say(self, turn: Turn) -> str:
+        """Answer a turn; agents with rules of their own say it otherwise."""
+        return reply(turn)

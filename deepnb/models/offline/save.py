@@ -35,18 +35,24 @@ def save(turn: Turn, request: Request, text: str, *, found: bool) -> str:
         return f"{text}\n\n**Not saved:** `{path}` exists already. Name another file."
     title = request.questions[0] if request.questions else request.text
     content = f"# {title.strip()}\n\n{text}\n\n{SAVED_NOTICE}\n"
+    place, problem = put(turn, path, content)
+    return f"{text}\n\n**Not saved:** {problem}" if problem else f"Saved to `{place}`.\n\n{text}"
+
+
+def put(turn: Turn, path: str, content: str) -> tuple[str, str]:
+    """Write a file; gives where it went, and, if it did not, why."""
     call = turn.call("write", path=path, content=content, file_type="note")
     written = turn.do(call, note=False)
     if not written:
-        return f"{text}\n\n**Not saved:** I have been given no tool to write files with."
+        return "", "I have been given no tool to write files with."
     if written[0].text.startswith("User rejected the tool call"):
-        return f"{text}\n\n**Not saved:** you declined it."
+        return "", "you declined it."
     if written[0].failed:
         reason = written[0].text.partition("\n")[0].removeprefix("Error: ")
-        return f"{text}\n\n**Not saved:** writing `{path}` failed: {reason}"
+        return "", f"writing `{path}` failed: {reason}"
     # A person who approves a write may change where it goes; the tool says where it went.
     went = re.search(r"\bfile (/.*\S)\s*$", written[0].text)
-    return f"Saved to `{went[1] if went else path}`.\n\n{text}"
+    return went[1] if went else path, ""
 
 
 def _target(name: str, known: Sequence[str]) -> str:

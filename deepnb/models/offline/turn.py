@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ TOOLS = {
     "list": ("ls", "list_files"),
     "read": ("read_file",),
     "write": ("write_file",),
+    "check": ("check_seminar",),
     "choose": ("ask_choices",),
     "ask": ("ask_user",),
     "plan": ("write_todos",),
@@ -71,8 +73,9 @@ class Turn:
         start = _last_question(messages)
         question = messages[start] if start >= 0 else HumanMessage("")
         self.request = _without_stub(question.text.strip())
-        self.earlier = _exchanges(messages[: max(start, 0)])
-        later = messages[start + 1 :]
+        before, later = messages[: max(start, 0)], messages[start + 1 :]
+        self.earlier = _exchanges(before)
+        self.earlier_calls = [call for m in before for call in getattr(m, "tool_calls", ())]
         self._answers = {m.tool_call_id: m for m in later if isinstance(m, ToolMessage)}
         self._called = {
             call["id"]
@@ -82,6 +85,12 @@ class Turn:
         }
         self._tag = _digest([start, question.id, self.request])
         self.failures: list[str] = []
+
+    def asking(self, request: str) -> Turn:
+        """The same turn, as if something else had been asked in it."""
+        other = copy(self)
+        other.request = request
+        return other
 
     def can(self, job: str) -> bool:
         """Whether a tool for this job is bound."""
