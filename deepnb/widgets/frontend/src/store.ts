@@ -5,7 +5,7 @@ import { legible } from "./parts/legible";
 import type { Facts, News, WireEvent } from "./protocol";
 import { readDisclosure } from "./store/disclosures";
 import { Draft, NO_USAGE, plus } from "./store/draft";
-import { raw, text } from "./store/fields";
+import { number, raw, text } from "./store/fields";
 import { nextPlan } from "./store/plan";
 import { readSource, reportsIn } from "./store/research";
 import { Trace } from "./store/trace";
@@ -24,6 +24,8 @@ export interface Store {
   readonly reports: readonly Report[];
   /** What has left the reader's browser, the oldest first. */
   readonly disclosures: readonly Disclosure[];
+  /** What was paid in and given back, in sat, by its handle. */
+  readonly payments: ReadonlyMap<string, number>;
   readonly trace: readonly TraceRow[];
   readonly usage: Usage;
   readonly usageRows: readonly UsageRow[];
@@ -44,6 +46,9 @@ const REST = 300;
 /** Milliseconds in which a frame or two are drawn. */
 const FRAMES = 40;
 
+/** Milliseconds that a call for the reader's files is not drawn: most are answered in that time, if nothing is drawn. */
+const FIRST = 50;
+
 /** How long a message that was taken may stand until the news tell it. */
 const PATIENCE = 3000;
 
@@ -54,6 +59,7 @@ export class Conversation implements Store {
   plan: Plan | null = null;
   sources: ReadonlyMap<string, Source> = new Map();
   disclosures: readonly Disclosure[] = [];
+  payments: ReadonlyMap<string, number> = new Map();
   usage = NO_USAGE;
 
   private readonly drafts = new Map<string, Draft>();
@@ -111,6 +117,7 @@ export class Conversation implements Store {
     if (news.last < this.last) return; // an answer that was overtaken
     this.facts = news.facts ?? this.facts; // null if they are what they were
     if (news.more) this.rest ||= setTimeout(() => this.changed(), REST);
+    else if (news.events.some(isCall)) this.rest ||= setTimeout(() => this.changed(), FIRST);
     else this.changed();
     if (news.after > this.last) return;
     for (const event of news.events) {
@@ -153,6 +160,8 @@ export class Conversation implements Store {
     else if (event.kind === "run_ended" && event.data.withdrawn) this.takeBack(event.run ?? "");
     else if (event.kind === "source") this.sources = new Map(this.sources).set(raw(event, "id"), readSource(event));
     else if (event.kind === "disclosed") this.disclosures = [...this.disclosures, readDisclosure(event)];
+    else if (event.kind === "payment")
+      this.payments = new Map(this.payments).set(raw(event, "handle"), number(event, "amount") ?? 0);
     else if (event.kind === "settled") this.drafts.get(event.run ?? "")?.read(event);
     // What happens between runs stands behind the last of them.
     else this.draft(event.run || this.current, event).read(event);
@@ -242,6 +251,10 @@ function questions(steps: readonly Step[]): QuestionStep[] {
     if (step.type === "subagent") return questions(step.steps);
     return step.type === "question" && !step.by ? [step] : [];
   });
+}
+
+function isCall({ kind, data }: WireEvent): boolean {
+  return kind === "interrupt_opened" && (data.request as { type?: unknown } | null)?.type === "client_tool_execution";
 }
 
 function same(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -256,3 +256,22 @@ test("a call that a person has rejected has not failed, and no tool can say so b
   restart();
   expect(only(told(started(), ...call())).steps).toMatchObject([{ type: "tool", state: "error" }]);
 });
+
+test("a call for the reader's files is known at once, and drawn when it was not answered soon", async () => {
+  const store = told(started());
+  await Promise.resolve();
+  const drawn = vi.fn();
+  store.subscribe(drawn);
+  vi.useFakeTimers();
+  try {
+    const request = { type: "client_tool_execution", tool: "read_file", tool_call_id: "c", args: { path: "/a.md" } };
+    store.apply(news([event("interrupt_opened", { id: "q", request })]));
+    expect(store.open).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(drawn).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(drawn).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});
