@@ -37,7 +37,7 @@ def test_both_sides_speak_the_same_protocol():
 
 def test_the_bundle_is_made_from_its_sources(tmp_path):
     npm("build", "--", str(tmp_path))
-    for name in ("panel.js", "files.js", "licences.txt"):
+    for name in ("panel.js", "files.js", "qr.js", "licences.txt"):
         # Not `==`: pytest would try to show how half a megabyte differs.
         assert not _differs(tmp_path / name, STATIC / name), "Run `make panel`."
 
@@ -67,7 +67,7 @@ def built(tmp_path_factory):
 def test_the_wheel_has_the_bundle_and_not_what_it_is_made_from(built):
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
-        for name in ("panel.js", "files.js"):
+        for name in ("panel.js", "files.js", "qr.js"):
             path = f"deepnb/widgets/static/{name}"
             assert files.read(path) == (STATIC / name).read_bytes()
         assert "deepnb/widgets/protocol.py" in files.namelist()

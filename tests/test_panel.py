@@ -278,7 +278,7 @@ def test_a_claim_is_settled_by_its_id_and_its_run(opened, tmp_path):
     plain_session = opened(["Hi."], thread="plain")
     ask(plain_session)
     refused = Page(plain_session).do("settle", **claim)["error"]
-    assert "no report" in refused["text"]
+    assert "no claims" in refused["text"]
     assert len(kinds(session, "settled")) == 1
     assert page.do("settle", **{**claim, "note": "", "checked": False})["error"] is None
     taken_back = kinds(session, "settled")[-1].data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from deepnb import models
 from deepnb.errors import DeepnbError, SessionError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deepnb.knowledge import Knowledge
     from deepnb.session.session import Session
     from deepnb.widgets.file_protocol import FileFacts
+    from deepnb.widgets.money_protocol import PaymentFacts
     from deepnb.widgets.protocol import (
         Facts,
         KnowledgeWork,
@@ -59,6 +60,7 @@ def facts_of(
         "knowledge": _work(knowledge) if knowledge else None,
         "files": None if session.is_closed else _files(session, can_index=knowledge is not None),
         "budget": [] if session.is_closed else [limit._asdict() for limit in session.limits],  # type: ignore[misc]  # its fields are the same
+        "payment": _payment(session),
         "starters": starters,
         "actions": actions,
         "takes_messages": session.takes_messages,
@@ -106,6 +108,18 @@ def _files(session: Session, *, can_index: bool) -> FileFacts:
         "agent_reads": session.reads_client,
         "can_index": can_index,
     }
+
+
+def _payment(session: Session) -> PaymentFacts | None:
+    try:
+        paid = session.payment
+    except DeepnbError:  # whoever pays is told what is wrong with the wallet; the chat goes on
+        paid = None
+    if paid is None:
+        return None
+    facts = {**vars(paid), "mints": list(paid.mints)}
+    facts["refund"] = vars(paid.refund) if paid.refund else None
+    return cast("PaymentFacts", facts)
 
 
 def _options(session: Session) -> list[ModelOption]:

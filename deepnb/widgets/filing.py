@@ -16,12 +16,14 @@ from deepnb.exchange import Seen, Sending
 from deepnb.files.namespace import FILES
 from deepnb.files.text import size_in_words
 from deepnb.session.disclosing import of_answer
+from deepnb.summaries import mapping_of, text_of
 from deepnb.web.saving import save_page
 from deepnb.widgets import file_protocol as protocol
 from deepnb.widgets.facts import searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Mapping as Map
 
     from deepnb.exchange import Comparison, Exchange, Mapping, Stored, Watch
     from deepnb.session.session import Session
@@ -40,6 +42,7 @@ _NOTED = 16 * protocol.CHUNK
 """Bytes of a large file after which it is noted again that they have left the browser."""
 _MOST_PATHS = 20
 _IN_VAIN = "sent, and not stored"
+_EARLIER = "an earlier question"
 _SENT = {"copy": "copied to the workspace", "sync": "kept in step", "index": "put into the index"}
 
 
@@ -63,7 +66,6 @@ class Filing:
         self._takes_bytes = takes_bytes
         self._watched: Watch | None = None
         self._lock = threading.Lock()  # what is slow is done on other threads
-        self._noted: dict[str, int] = {}
         self._do: dict[str, Callable[[Any], Any]] = {
             "load_files": lambda _: {"code": _code()},
             "claim": self._claim,
@@ -110,11 +112,16 @@ class Filing:
             watched.stop()
 
     def _watch(self) -> None:
-        """Have changes of the workspace noticed, as soon as a page has to do with files."""
+        """Have changes of the workspace noticed, as soon as a page has to do with files.
+
+        What a killed kernel has left, it has not told of to its end.
+        """
         with self._lock:
             if self._watched is None:
                 self._watched = self._files.changes
                 self._watched.start()
+                for sending, news in self._files.cut_off_uploads():
+                    self._sent_part(sending, news)
 
     @property
     def _files(self) -> Exchange:
@@ -128,21 +135,23 @@ class Filing:
         return {"granted": _CLAIMS.take(f"{thread} {request.what}", request.view)}
 
     def _answer(self, request: protocol.ClientAnswer) -> None:
-        questions = {question.id: question for question in self._session.questions}
-        asked = questions.get(request.question)
+        run, asked = self._asked(request.question)
+        tool = text_of(asked.get("tool")) or _EARLIER
         # Whether or not it is wanted any more: it has left the browser.
-        told = of_answer(asked.request if asked else {}, request.answer)
-        run = self._session.under_way
-        self._session.note(
-            "disclosed", run=run.id if run else "", name=asked.tools[0] if asked else "", **told
-        )
+        self._session.note("disclosed", run=run, name=tool, **of_answer(asked, request.answer))
         self._session.respond(request.question, request.answer)
+
+    def _asked(self, question: str) -> tuple[str, Map[str, Any]]:
+        """The run that has asked a question, which may be closed by now, and what it asked for."""
+        for event in reversed(self._session.events()):
+            if event.kind == "interrupt_opened" and event.data["id"] == question:
+                return event.run, mapping_of(event.data["request"])
+        return "", {}
 
     # Into the workspace
 
     def _begin(self, request: protocol.BeginUpload) -> protocol.Upload:
         upload, received = self._begun(_sending(request, request.mark))
-        self._noted.setdefault(upload, received)  # what came to a kernel that has ended was noted
         buffers = self._takes_bytes(request.view)
         return {"upload": upload, "received": received, "buffers": buffers}
 
@@ -185,14 +194,13 @@ class Filing:
 
     def _note_part(self, upload: str, received: int) -> None:
         """Note what has come of a file so far: it has left the browser, whatever comes of it."""
-        sending, noted = self._files.upload(upload), self._noted.get(upload, 0)
-        if received < sending.size and (not noted or received - noted >= _NOTED):
-            self._sent(sending, received - noted, f"a part of {size_in_words(sending.size)}")
-            self._noted[upload] = received
+        sending = self._files.upload(upload)
+        if received < sending.size and (news := self._files.news_of_upload(upload, _NOTED)):
+            self._sent_part(sending, news)
 
     def _end(self, request: protocol.EndUpload) -> protocol.Stored:
         sending = self._files.upload(request.upload)
-        with self._told(sending, self._noted.pop(request.upload, 0)):
+        with self._told(sending, self._files.news_of_upload(request.upload)):
             return self._finished(request.upload, request.sha256)
 
     def _finished(self, upload: str, sha256: str) -> protocol.Stored:
@@ -202,22 +210,24 @@ class Filing:
         return _stored(stored)
 
     @contextmanager
-    def _told(self, sending: Sending, noted: int = 0) -> Iterator[None]:
+    def _told(self, sending: Sending, size: int) -> Iterator[None]:
         """Note that a file has left the browser, also if it cannot be stored."""
         try:
             yield
         except DeepnbError:
-            self._sent(sending, sending.size - noted, _IN_VAIN)
+            self._sent(sending, size, _IN_VAIN)
             raise
-        self._sent(sending, sending.size - noted, _SENT[sending.purpose])
+        self._sent(sending, size, _SENT[sending.purpose])
 
     def _cancel(self, request: protocol.CancelUpload) -> None:
+        news = self._files.news_of_upload(request.upload)
         sending, received = self._files.cancel_upload(request.upload)
-        noted = self._noted.pop(request.upload, 0)
-        if received > noted:
+        if news:
             whole = size_in_words(sending.size)
-            detail = f"cancelled, {size_in_words(received)} of {whole}"
-            self._sent(sending, received - noted, detail)
+            self._sent(sending, news, f"cancelled, {size_in_words(received)} of {whole}")
+
+    def _sent_part(self, sending: Sending, size: int) -> None:
+        self._sent(sending, size, f"a part of {size_in_words(sending.size)}")
 
     def _sent(self, sending: Sending, size: int, detail: str) -> None:
         self._note(sending.purpose, [FILES.rstrip("/") + sending.source], 1, size, detail)

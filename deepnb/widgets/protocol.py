@@ -19,6 +19,7 @@ from typing_extensions import TypedDict  # typing's own is beyond pydantic on 3.
 
 from deepnb.events import Kind  # noqa: TC001  # pydantic reads it
 from deepnb.widgets.file_protocol import FileFacts, FileRequest, FileWire
+from deepnb.widgets.money_protocol import MoneyRequest, MoneyWire, PaymentFacts
 from deepnb.widgets.request import Id, Name, Request, Seq, Words
 
 VERSION = 1
@@ -220,6 +221,7 @@ AnyRequest = Annotated[
     | Export
     | ExportReport
     | Transcribe
+    | MoneyRequest
     | FileRequest,
     Field(discriminator="type"),
 ]
@@ -303,7 +305,7 @@ class Facts(TypedDict):
 
     `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
     `knowledge` is null when nothing is done to the documents that it searches, if there are any;
-    `files` is while the session is closed.
+    `files` is while the session is closed, and `payment` also if nobody pays for it.
     """
 
     version: int
@@ -321,6 +323,7 @@ class Facts(TypedDict):
     knowledge: KnowledgeWork | None
     files: FileFacts | None
     budget: list[Limit]
+    payment: PaymentFacts | None
     starters: list[Starter]
     actions: list[QuickAction]
     takes_messages: bool
@@ -423,6 +426,7 @@ class Wire(TypedDict):
     listed: Listed
     exported: Exported
     download: Download
+    money: MoneyWire
     files: FileWire
 
 

@@ -15,7 +15,7 @@ from deepnb import transcript
 from deepnb.errors import SessionError
 from deepnb.session.listing import thread_list
 from deepnb.session.session import open_session
-from deepnb.widgets import protocol
+from deepnb.widgets import money_protocol, protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deepnb.session.session import Session
     from deepnb.widgets.request import Request
 
+_QR = Path(__file__).parent / "static" / "qr.js"
 SLOW = (
     protocol.Stop
     | protocol.Unqueue
@@ -39,8 +40,10 @@ SLOW = (
     | protocol.Export
     | protocol.ExportReport
     | protocol.Transcribe
+    | money_protocol.Fund
+    | money_protocol.SettlePayment
 )
-"""What may take longer than a moment: it reads files, or waits for the run."""
+"""What may take longer than a moment: it reads files, or waits for the run or for a mint."""
 
 
 class Show(Protocol):
@@ -80,6 +83,10 @@ class Service:
             "export": self._export,
             "export_report": self._export_report,
             "transcribe": self._transcribe,
+            "fund": self._fund,
+            "settle_payment": lambda _: self._settle_payment(),
+            "reveal_refund": lambda _: self._reveal_refund(),
+            "load_qr": lambda _: {"code": _QR.read_text(encoding="utf-8")},
         }
 
     def do(self, request: Request) -> Any:
@@ -142,11 +149,8 @@ class Service:
         self._session.edit_todos({"content": content, "status": status})
 
     def _settle(self, request: protocol.Settle) -> None:
-        # The research agent brings this along; no other has claims that could be settled.
-        settle = getattr(self._session, "settle", None)
-        if settle is None:
-            raise SessionError("This session has no report whose claims could be checked.")
-        settle(request.citation, request.note, checked=request.checked, run=request.run)
+        claim, note = request.citation, request.note
+        self._session.settle(claim, note, checked=request.checked, run=request.run)
 
     def _threads(self, request: protocol.Threads) -> protocol.Listed:
         rows = thread_list(self._session.workspace)
@@ -171,6 +175,18 @@ class Service:
     def _transcribe(self, request: protocol.Transcribe) -> protocol.Exported:
         turns, before = transcript.latest(self._session.events())
         return {"name": "", "text": transcript.to_fragment(turns, request.panel, before)}
+
+    def _fund(self, request: money_protocol.Fund) -> None:
+        self._session.fund(request.token)
+
+    def _settle_payment(self) -> None:
+        self._session.settle()
+
+    def _reveal_refund(self) -> money_protocol.Revealed:
+        refund = self._session.refund
+        if refund is None or not refund.amount:
+            raise SessionError("There is nothing to give back. Settle first, if money is left.")
+        return {"tokens": refund.token.splitlines()}
 
 
 def _thread(row: dict[str, Any], agent: str) -> protocol.Thread:

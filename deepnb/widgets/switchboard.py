@@ -18,6 +18,7 @@ from deepnb.session.failures import described
 from deepnb.widgets.facts import facts_of, searched
 from deepnb.widgets.file_protocol import DownloadChunk, FileRequest, ListWorkspace
 from deepnb.widgets.filing import Bytes, Filing
+from deepnb.widgets.money_protocol import RevealRefund
 from deepnb.widgets.news import page_of
 from deepnb.widgets.protocol import REQUEST, VERSION, Hello, Pull, Transcribe
 from deepnb.widgets.service import SLOW, Service
@@ -140,7 +141,8 @@ class Switchboard:
                 return _reply(request, error=_refusal(error, described(error))), []
             if isinstance(reply["result"], Bytes):
                 return {**reply, "result": reply["result"].result}, [reply["result"].data]
-            if not isinstance(request, Hello | Pull | DownloadChunk):
+            # Those can be done again; and money is not kept.
+            if not isinstance(request, Hello | Pull | DownloadChunk | RevealRefund):
                 self._answered[request.view, request.id] = reply
                 while len(self._answered) > _REMEMBERED:
                     self._answered.popitem(last=False)

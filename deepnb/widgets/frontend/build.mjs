@@ -1,5 +1,5 @@
-// Two files for the browser, styles and all: a notebook must need no server but its kernel. The panel is
-// saved with every notebook; the file explorer comes over the wire when somebody needs it.
+// The files for the browser, styles and all: a notebook must need no server but its kernel. The panel is
+// saved with every notebook; the file explorer and QR codes come over the wire when somebody needs them.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, transform } from "esbuild";
@@ -66,6 +66,7 @@ await build({
   footer: { js: "return module.exports};" },
   plugins: [styles, shared],
 });
+await build({ ...common, inject: [], entryPoints: ["src/money/qr.ts"], outfile: `${outdir}/qr.js`, format: "esm" });
 
 /** The licences of what is in the bundles go with them. */
 const { dependencies } = JSON.parse(await readFile(new URL("package.json", import.meta.url), "utf8"));

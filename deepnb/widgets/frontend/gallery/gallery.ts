@@ -9,6 +9,7 @@ import type { News } from "../src/protocol";
 import panel from "../src/index";
 import { galleryFiles, withFiles } from "./files";
 import { FakeModel } from "./model";
+import { withMoney } from "./money";
 
 const query = new URLSearchParams(location.search);
 const state = query.get("state");
@@ -18,10 +19,12 @@ if (state) {
   const el = document.createElement("div");
   if (query.get("width")) el.style.width = `${query.get("width")}px`;
   document.body.append(el);
-  // The explorer's states are an ordinary conversation, with files that are made up.
-  const isFiles = state.startsWith("files");
-  const news = asOfNow(await (await fetch(`states/${isFiles ? "report" : state}.json`)).json());
+  // These are an ordinary conversation, with files or money that are made up.
+  const [isFiles, isMoney] = [state.startsWith("files"), state.startsWith("money")];
+  const recorded = state === "money-asked" ? "budget" : isFiles || isMoney ? "report" : state;
+  const news = asOfNow(await (await fetch(`states/${recorded}.json`)).json());
   if (isFiles) withFiles(news, state);
+  if (isMoney) withMoney(news, state);
   const model = new FakeModel(news, await (await fetch("states/threads.json")).json());
   Object.assign(globalThis, { galleryModel: model, galleryFiles: galleryFiles(state) }); // for experiments in the console
   panel.initialize({ model });
@@ -35,7 +38,7 @@ if (state) {
 } else {
   const nav = document.createElement("nav");
   const states = (await (await fetch("states/index.json")).json()) as string[];
-  for (const name of [...states, "files", "files-many", "files-none"]) {
+  for (const name of [...states, "files", "files-many", "files-none", "money", "money-asked", "money-refund"]) {
     for (const [more, label] of [["", name], ["&theme=dark", "dark"], ["&width=420", "narrow"]]) {
       const link = document.createElement("a");
       link.href = `?state=${name}${more}`;

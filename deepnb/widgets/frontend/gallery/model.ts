@@ -2,6 +2,7 @@
 
 import type { Request, WidgetModel } from "../src/client";
 import type { Listed, News, WireEvent } from "../src/protocol";
+import { moneyAnswer } from "./money";
 
 type Listener = (...args: never[]) => void;
 
@@ -58,7 +59,7 @@ export class FakeModel implements WidgetModel {
       case "preview":
         return { description: "```diff\n--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n```" };
       default:
-        return null;
+        return moneyAnswer(request.type) ?? null;
     }
   }
 

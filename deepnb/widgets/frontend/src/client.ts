@@ -13,6 +13,7 @@ import type {
   News,
   Previewed,
   Received,
+  Revealed,
   Sent,
   Stored,
   Upload,
@@ -49,6 +50,8 @@ interface Results {
   map_files: Mapping;
   compare_files: Comparison;
   fetch_page: Stored;
+  reveal_refund: Revealed;
+  load_qr: Code;
 }
 export type ResultOf<T extends RequestType> = T extends keyof Results ? Results[T] : null;
 

@@ -6,6 +6,7 @@ import type * as module from "./files/index";
 import { onBack } from "./files/link";
 import { hasStore } from "./files/shelf/stores";
 import type { Files } from "./files/types";
+import { later, moduleOf } from "./later";
 import { readRequest, titleOf, type Asked } from "./questions/requests";
 import { SHARED } from "./shared";
 import type { Store } from "./store";
@@ -133,24 +134,8 @@ function concernsFiles(asked: Asked): boolean {
   return asked.actions.some((action) => /^\/?files\//.test(titleOf(action).object));
 }
 
-let loaded: Promise<Module> | null = null;
-
-/** One for all views of a kernel's panel; a refusal is not kept. */
-function load(client: Client): Promise<Module> {
-  loaded ??= evaluate(client).catch((error) => {
-    loaded = null;
-    throw error;
-  });
-  return loaded;
-}
-
-async function evaluate(client: Client): Promise<Module> {
+const load = later(async (client): Promise<Module> => {
   const { code } = await client.request("load_files", {});
-  const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  try {
-    const { default: make } = (await import(/* @vite-ignore */ address)) as { default(require: (name: string) => unknown): Module };
-    return make((name) => SHARED[name]);
-  } finally {
-    URL.revokeObjectURL(address);
-  }
-}
+  const { default: make } = await moduleOf<{ default(require: (name: string) => unknown): Module }>(code);
+  return make((name) => SHARED[name]);
+});

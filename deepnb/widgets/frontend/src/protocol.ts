@@ -27,6 +27,10 @@ export interface Wire {
     | Export
     | ExportReport
     | Transcribe
+    | Fund
+    | SettlePayment
+    | RevealRefund
+    | LoadQr
     | LoadFiles
     | Claim
     | ClientAnswer
@@ -53,6 +57,7 @@ export interface Wire {
   listed: Listed;
   exported: Exported;
   download: Download;
+  money: MoneyWire;
   files: FileWire;
 }
 /**
@@ -280,6 +285,43 @@ export interface Transcribe {
   thread: string;
   type: "transcribe";
   panel: string;
+}
+/**
+ * Pays a token in, and answers the question that waits for money, if one is open.
+ */
+export interface Fund {
+  id: string;
+  view: string;
+  thread: string;
+  type: "fund";
+  token: string;
+}
+/**
+ * Ends the account: what was not spent becomes a refund, which the facts tell of.
+ */
+export interface SettlePayment {
+  id: string;
+  view: string;
+  thread: string;
+  type: "settle_payment";
+}
+/**
+ * Asks for the money of the last refund; answered with `Revealed`.
+ */
+export interface RevealRefund {
+  id: string;
+  view: string;
+  thread: string;
+  type: "reveal_refund";
+}
+/**
+ * Asks for the code that draws QR codes; answered with `Code`.
+ */
+export interface LoadQr {
+  id: string;
+  view: string;
+  thread: string;
+  type: "load_qr";
 }
 /**
  * Asks for the code of the file explorer, which a panel loads when it is needed.
@@ -610,6 +652,7 @@ export interface WireEvent {
     | "report"
     | "settled"
     | "disclosed"
+    | "payment"
     | "subagent_started"
     | "subagent_ended"
     | "interrupt_opened"
@@ -635,7 +678,7 @@ export interface WireEvent {
  *
  * `opening` is Python that opens the thread in a new kernel; empty where nobody can tell.
  * `knowledge` is null when nothing is done to the documents that it searches, if there are any;
- * `files` is while the session is closed.
+ * `files` is while the session is closed, and `payment` also if nobody pays for it.
  */
 export interface Facts {
   version: number;
@@ -653,6 +696,7 @@ export interface Facts {
   knowledge: KnowledgeWork | null;
   files: FileFacts | null;
   budget: Limit[];
+  payment: PaymentFacts | null;
   starters: Starter[];
   actions: QuickAction[];
   takes_messages: boolean;
@@ -722,6 +766,29 @@ export interface Limit {
   spent: number;
 }
 /**
+ * How a session is paid for, in sat.
+ *
+ * `pubkey` is the key to lock tokens to, so that nobody else can spend them.
+ */
+export interface PaymentFacts {
+  price: number;
+  balance: number;
+  spent: number;
+  mints: string[];
+  pubkey: string;
+  status: "unfunded" | "active" | "exhausted" | "settled";
+  refund: RefundFacts | null;
+}
+/**
+ * What came of settling, in sat. The money itself is told to whoever asks for it.
+ */
+export interface RefundFacts {
+  handle: string;
+  amount: number;
+  kept: number;
+  fee: number;
+}
+/**
  * A card in the empty state; a click puts `text` into the input.
  */
 export interface Starter {
@@ -775,6 +842,25 @@ export interface Download {
   content: string;
 }
 /**
+ * Everything about money, for the browser's types to be made from.
+ */
+export interface MoneyWire {
+  revealed: Revealed;
+  code: Code;
+}
+/**
+ * A refund's tokens: one for each that was paid in and not used up.
+ */
+export interface Revealed {
+  tokens: string[];
+}
+/**
+ * A part of the panel that is loaded when it is needed.
+ */
+export interface Code {
+  code: string;
+}
+/**
  * Everything about files, for the browser's types to be made from.
  */
 export interface FileWire {
@@ -789,12 +875,6 @@ export interface FileWire {
   chunk: Chunk;
   mapping: Mapping;
   comparison: Comparison;
-}
-/**
- * A part of the panel that is loaded when it is needed.
- */
-export interface Code {
-  code: string;
 }
 /**
  * Whether the page is to do it; if not, another one does, which has to claim it again soon.

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
+import { useStore } from "../app";
 import type { QuestionStep } from "../model";
 import { timeOfDay } from "../parts/format";
 import { Icon } from "../parts/Icon";
@@ -14,7 +15,8 @@ import { verdictsOf, type Verdict } from "./verdicts";
 
 /** `note` says what happened to what this view had to say. */
 export function Decided({ step, note }: { step: QuestionStep; note: string }) {
-  const verdicts = useMemo(() => verdictsOf(step, readRequest(step.request)), [step]);
+  const payments = useStore((store) => store.payments);
+  const verdicts = useMemo(() => verdictsOf(step, readRequest(step.request), payments), [step, payments]);
   const time = step.closed ?? step.time;
   return (
     <div class="dn-decisions">

@@ -12,6 +12,7 @@ import { ClientTool } from "./ClientTool";
 import { Decided } from "./Decided";
 import { usePlace } from "./drafts";
 import { OtherQuestion } from "./OtherQuestion";
+import { Payment } from "./Payment";
 import { PlanApproval } from "./PlanApproval";
 import { readRequest } from "./requests";
 
@@ -56,6 +57,8 @@ function Open({ step }: { step: QuestionStep }) {
       return <PlanApproval step={step} asked={asked} />;
     case "budget":
       return <Budget step={step} asked={asked} />;
+    case "payment":
+      return <Payment step={step} asked={asked} />;
     case "client":
       return <ClientTool step={step} asked={asked} />;
     default:

@@ -1,6 +1,7 @@
 /** What was asked, in a form that can be shown: the shapes of `deepnb.interrupts`, or anything else. */
 
 import type { QuestionStep } from "../model";
+import { sats } from "../money/sats";
 import type { JsonValue } from "../protocol";
 import { oneLine, textOf } from "../parts/legible";
 import { object } from "../store/fields";
@@ -68,6 +69,13 @@ export interface BudgetQuestion {
   readonly limit: number;
   readonly spent: number;
 }
+export interface PaymentQuestion {
+  readonly kind: "payment";
+  /** In sat, of one call. */
+  readonly price: number;
+  readonly balance: number;
+  readonly mints: readonly string[];
+}
 export interface ClientTool {
   readonly kind: "client";
   readonly tool: string;
@@ -80,7 +88,14 @@ export interface OtherQuestion {
   /** What else was in it, for the person to read; undefined if nothing. */
   readonly rest: JsonValue | undefined;
 }
-export type Asked = Approval | Clarification | PlanQuestion | BudgetQuestion | ClientTool | OtherQuestion;
+export type Asked =
+  | Approval
+  | Clarification
+  | PlanQuestion
+  | BudgetQuestion
+  | PaymentQuestion
+  | ClientTool
+  | OtherQuestion;
 
 /** Reads a request; any graph may ask anything, so only what has the shape is taken for one of ours. */
 export function readRequest(request: JsonValue): Asked {
@@ -104,6 +119,8 @@ export function openQuestionSummary(step: QuestionStep): string {
       return `Approve the plan of ${asked.steps.length} steps?`;
     case "budget":
       return "The budget is used up. Raise it?";
+    case "payment":
+      return `A call costs ${sats(asked.price)}. Pay to go on?`;
     case "client":
       return oneLine(`${asked.tool} waits for the files in your browser`);
     default:
@@ -187,6 +204,11 @@ const READERS: Record<string, (asked: JsonObject) => Asked | null> = {
   budget_exhausted: (asked) => {
     if (typeof asked.spent !== "number") return null;
     return { kind: "budget", unit: textOf(asked.unit), spent: asked.spent, limit: Number(asked.limit) || 0 };
+  },
+  payment_exhausted: (asked) => {
+    const { price, balance, mints } = asked;
+    if (typeof price !== "number" || typeof balance !== "number" || !Array.isArray(mints)) return null;
+    return { kind: "payment", price, balance, mints: mints.map(textOf) };
   },
   client_tool_execution: (asked) => {
     if (typeof asked.tool !== "string") return null;

@@ -1,6 +1,7 @@
 /** What was decided about a question, by whom, in words that stay. */
 
 import type { QuestionStep } from "../model";
+import { sats } from "../money/sats";
 import type { JsonValue } from "../protocol";
 import { counted } from "../parts/format";
 import { textOf } from "../parts/legible";
@@ -50,7 +51,8 @@ const PLAIN: Verdict = {
 };
 const HIDDEN = "…"; // what the log has in place of an answer that may hold a secret
 
-export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
+/** `payments` has the amounts of what was paid in, by its handle. */
+export function verdictsOf(step: QuestionStep, asked: Asked, payments: ReadonlyMap<string, number>): Verdict[] {
   const who = step.by === "policy" ? "Automatically" : "You";
   if (step.by === "stop")
     return [{ ...PLAIN, ...topicOf(asked), tone: "none", lead: "Not answered, the run was stopped:" }];
@@ -77,6 +79,9 @@ export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
           object: `to ${amount(Number(answer.raise_to ?? step.answer), asked.unit)}`,
         },
       ];
+    case "payment":
+      if (answer.stop === true) return [{ ...PLAIN, tone: "bad", lead: "Stopped", object: "instead of paying" }];
+      return [{ ...PLAIN, lead: "Paid in", object: paidIn(payments.get(textOf(answer.token))) }];
     case "client":
       if ("error" in answer)
         return [
@@ -101,6 +106,10 @@ export function verdictsOf(step: QuestionStep, asked: Asked): Verdict[] {
   }
 }
 
+function paidIn(amount: number | undefined): string {
+  return amount === undefined ? "" : sats(amount);
+}
+
 /** A tool, and what it was about. */
 function callOf({ tool, args }: ClientTool): string {
   const about = ["query", "pattern", "path"].map((key) => args[key]).find((each) => typeof each === "string" && each !== "");
@@ -117,6 +126,7 @@ function topicOf(asked: Asked): Pick<Verdict, "object" | "name" | "action"> {
   if (asked.kind === "plan")
     return { object: `a plan of ${counted(asked.steps.length, "step")}`, name: "", action: null };
   if (asked.kind === "budget") return { object: "whether to raise the budget", name: "", action: null };
+  if (asked.kind === "payment") return { object: "whether to pay", name: "", action: null };
   if (asked.kind === "client") return { object: "", name: callOf(asked), action: null };
   return { object: asked.question || asked.kind, name: "", action: null };
 }

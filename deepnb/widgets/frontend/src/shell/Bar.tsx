@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 
 import { useApp, useStore, useUi } from "../app";
+import { Balance } from "../money/Balance";
 import { counted } from "../parts/format";
 import { Icon } from "../parts/Icon";
 import { legible } from "../parts/legible";
@@ -49,6 +50,7 @@ export function Bar({ id, selected }: { id: string; selected: Tab }) {
       </button>
       <Tabs id={id} selected={selected} onSelect={select} />
       <span class="dn-top-sep" />
+      <Balance />
       <button
         type="button"
         class="dn-btn dn-btn-bare dn-btn-icon"

@@ -40,6 +40,7 @@ export class Trace {
     interrupt_opened: (event) => this.begin(event, place(event, "ask"), "person", "user", "Asked you"),
     interrupt_closed: (event) => this.decided(event),
     error: (event) => this.moment(event, "error", "warn", text(event, "text") || text(event, "type")),
+    payment: (event) => this.moment(event, "other", "coin", "Payment"),
     warning: (event) => this.moment(event, "other", "warn", text(event, "text")),
     run_ended: (event) => this.runEnded(event.run ?? ""),
   };

@@ -2,6 +2,7 @@
 
 import base from "./base.css";
 import chat from "./chat.css";
+import money from "./money.css";
 import parts from "./parts.css";
 import preferences from "./preferences.css";
 import questions from "./questions.css";
@@ -12,4 +13,4 @@ import tabs from "./tabs.css";
 import tokens from "./tokens.css";
 import width from "./width.css";
 
-export const STYLES = [tokens, base, parts, shell, chat, questions, tabs, research, states, width, preferences].join("\n");
+export const STYLES = [tokens, base, parts, shell, chat, questions, tabs, research, money, states, width, preferences].join("\n");
