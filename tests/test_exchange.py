@@ -14,6 +14,7 @@ import textwrap
 import threading
 import time
 import weakref
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -349,6 +350,41 @@ def test_a_read_only_file_is_left_alone_and_the_part_kept(exchange, root):
     assert received == 3
     exchange.finish_upload(upload, sha(b"new"))
     assert snapshot(root) == {"a": b"new"}
+
+
+def earlier(root, path: str) -> list[bytes]:
+    """Give what is kept of the earlier versions of a file, the oldest first."""
+    return [each.read_bytes() for each in sorted((root / ".deepnb" / "replaced" / path).iterdir())]
+
+
+@pytest.mark.parametrize("can_link", [True, False])
+def test_what_an_upload_replaces_is_kept(exchange, root, monkeypatch, can_link):
+    if not can_link:
+        monkeypatch.setattr("os.link", _another_disk)
+    contents = [b"%d" % number for number in range(14)]
+    sent(exchange, "/in/a.md", contents[0])
+    for before, after in pairwise(contents):
+        sent(exchange, "/in/a.md", after, expects=sha(before))
+    assert snapshot(root) == {"in": None, "in/a.md": b"13"}
+    assert earlier(root, "in/a.md") == contents[3:13], "the last ten"
+    (root / "in" / "a.md").write_bytes(b"by a program")
+    assert earlier(root, "in/a.md")[-1] == b"12"
+
+
+def _another_disk(*_args):
+    raise OSError(errno.EXDEV, "another disk")
+
+
+def test_what_was_replaced_long_ago_is_let_go_of(exchange, root, monkeypatch):
+    for name in ("/old", "/in/new"):
+        sent(exchange, name, b"1")
+    sent(exchange, "/old", b"2", expects=sha(b"1"))
+    now = time.time_ns()
+    monkeypatch.setattr("time.time_ns", lambda: now + (KEPT + 10) * 10**9)
+    sent(exchange, "/in/new", b"2", expects=sha(b"1"))
+    Exchange(Folder(root), root / ".deepnb")
+    assert earlier(root, "in/new") == [b"1"]
+    assert not (root / ".deepnb" / "replaced" / "old").exists()
 
 
 def test_an_upload_does_not_replace_a_folder(exchange, root):

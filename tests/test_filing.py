@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import signal
+import subprocess
+import sys
 import threading
 from base64 import b64encode
 
@@ -198,9 +201,14 @@ def test_what_the_agent_is_told_is_kept_as_a_disclosure(opened):
     assert (row["what"], row["tool"], row["path"]) == ("tool", "grep_files", "/files/notes.md")
     assert row["detail"] == "1 matching line"
     assert row["run"] == session.runs[0].id
-    late = page.do("client_answer", question=question.id, answer={"result": {"matches": []}})
-    assert late["error"]["kind"] == "QuestionError"
-    assert len(session.disclosures) == 2, "what has left the browser has left it"
+    for asked in (question.id, "of nobody"):  # what has left the browser has left it
+        late = page.do("client_answer", question=asked, answer={"result": {"matches": []}})
+        assert late["error"]["kind"] == "QuestionError"
+    rows = session.disclosures[["tool", "run", "detail"]].to_numpy().tolist()
+    assert rows[1:] == [
+        ["grep_files", row["run"], "0 matching lines"],
+        ["an earlier question", "", "that it was done"],
+    ]
 
 
 def test_a_claim_ends_when_its_page_is_gone(monkeypatch):
@@ -259,6 +267,43 @@ def test_a_part_of_a_file_that_never_comes_whole_has_left_the_browser(page):
     page.do("upload_chunk", data[2 * CHUNK :], upload=upload, offset=2 * CHUNK)
     page.do("end_upload", upload=upload, sha256=sha(data))
     assert page.board.session.disclosures["bytes"].sum() == len(data)
+
+
+KILLED = """
+import os, signal, sys
+
+from deepnb import Session
+from deepnb.testing import ScriptedModel
+from tests.pages import Page
+from tests.test_filing import CHUNK, begin
+
+page = Page(Session("deep", workspace=sys.argv[1], thread="one", model=ScriptedModel(["Done."])))
+page.hello()
+data = bytes(5 * CHUNK)
+upload = begin(page, "/a.bin", data)["result"]["upload"]
+for at in range(0, 3 * CHUNK, CHUNK):
+    page.do("upload_chunk", data[at : at + CHUNK], upload=upload, offset=at)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_came_to_a_kernel_that_was_killed_is_listed_by_the_next_one(opened, tmp_path):
+    killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    session = opened(["Done."], thread="one")
+    page = Page(session)
+    page.hello()
+    assert session.disclosures["bytes"].sum() == CHUNK
+    for _ in range(2):
+        page.do("list_workspace")
+        assert session.disclosures["bytes"].sum() == 3 * CHUNK
+    data = bytes(5 * CHUNK)
+    begun = begin(page, "/a.bin", data)["result"]
+    assert begun["received"] == 3 * CHUNK
+    for at in (3 * CHUNK, 4 * CHUNK):
+        page.do("upload_chunk", data[at : at + CHUNK], upload=begun["upload"], offset=at)
+    page.do("end_upload", upload=begun["upload"], sha256=sha(data))
+    assert session.disclosures["bytes"].sum() == len(data)
 
 
 def test_names_of_mapped_files_are_disclosed_once(page):

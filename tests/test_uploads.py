@@ -142,6 +142,23 @@ def test_old_parts_are_swept_and_new_ones_are_not(uploads, tmp_path):
     assert (later.begin(old), later.begin(new)) == (0, 5)
 
 
+def test_what_has_come_is_news_once_also_to_the_next_process(uploads, tmp_path):
+    name = begun(uploads)
+    assert uploads.news(name) == 0
+    uploads.add(name, 0, CONTENT[:1000])
+    assert uploads.news(name, least=5000) == 1000, "the first is news, however little"
+    uploads.add(name, 1000, CONTENT[1000:3000])
+    assert (uploads.news(name, least=5000), uploads.cut_off()) == (0, [])
+    later = Uploads(tmp_path / "uploads")
+    assert later.cut_off() == [(FILE, 2000)]
+    assert later.cut_off() == []
+    later.begin(FILE)
+    later.add(FILE.id, 3000, CONTENT[3000:])
+    assert later.news(FILE.id) == len(CONTENT) - 3000
+    later.cancel(FILE.id)
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
 def test_two_threads_that_send_the_same_file_do_not_mix_it_up(uploads):
     name = begun(uploads)
     problems = []

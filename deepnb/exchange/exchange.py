@@ -17,6 +17,7 @@ from deepnb.exchange import finding, hashes, mappings
 from deepnb.exchange.hashes import Hashes
 from deepnb.exchange.ledger import Ledger
 from deepnb.exchange.mappings import Mappings, below, part_below
+from deepnb.exchange.replaced import Replaced
 from deepnb.exchange.scan import scan
 from deepnb.exchange.steps import Seen, is_device, problem
 from deepnb.exchange.uploads import Sending, Uploads
@@ -74,8 +75,8 @@ class Exchange(Workspace):
 
     Args:
         folder: The workspace's.
-        record: Where to keep what is not the reader's: parts, mappings, what was deleted. Made
-            when it is needed.
+        record: Where to keep what is not the reader's: parts, mappings, what was deleted or
+            replaced. Made when it is needed.
     """
 
     def __init__(self, folder: Folder, record: Path) -> None:
@@ -86,6 +87,7 @@ class Exchange(Workspace):
         self._mappings = Mappings(ledger)
         self._hashes = Hashes(ledger)
         self._uploads = Uploads(record / "uploads")
+        self._replaced = Replaced(record / "replaced")
 
     # Uploads
 
@@ -109,6 +111,14 @@ class Exchange(Workspace):
     def add_to_upload(self, upload: str, offset: int, data: bytes | memoryview) -> int:
         """Add bytes; gives how many have arrived."""
         return self._uploads.add(upload, offset, data)
+
+    def news_of_upload(self, upload: str, least: int = 1) -> int:
+        """How many bytes have come since this was last asked; 0 if they are less than `least`."""
+        return self._uploads.news(upload, least)
+
+    def cut_off_uploads(self) -> list[tuple[Sending, int]]:
+        """What other kernels have left, with how many bytes of it nobody has asked for yet."""
+        return self._uploads.cut_off()
 
     def cancel_upload(self, upload: str) -> tuple[Sending, int]:
         """Give up an upload; gives what it was, and how much of it had arrived."""
@@ -245,7 +255,8 @@ class Exchange(Workspace):
         if there == sha256:  # as if a first try got through whose reply did not
             part.unlink(missing_ok=True)
         elif there == sending.expects:
-            put(part, place)
+            with self._replaced.keeping(place, sending.path):
+                put(part, place)
         else:
             what = "has changed" if there else "was deleted"
             raise ChangedError(

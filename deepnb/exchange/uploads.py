@@ -1,7 +1,8 @@
 """Files on their way in: kept in parts until all of one is here and its hash is right.
 
 An upload is found again by what it is, so one that was cut off goes on where it stopped, also in
-the next process. A chunk that comes twice does no harm.
+the next process. A chunk that comes twice does no harm. How much of one was asked for as `news` is
+noted beside its part, so that a process that is killed leaves nothing untold.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import shutil
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from deepnb.errors import DeepnbError
@@ -160,6 +161,30 @@ class Uploads:
                 one.hashed += len(new)
             return received + len(new)
 
+    def news(self, upload: str, least: int = 1) -> int:
+        """How many bytes have come since this was last asked, also of another process.
+
+        Args:
+            upload: Its id.
+            least: If there are fewer, it is as if there were none, but for the first ones.
+
+        Raises:
+            DeepnbError: There is no such upload, or its part is gone.
+        """
+        one = self._get(upload)
+        with one.lock, _explained():
+            return _news(one.part, one.about, least)
+
+    def cut_off(self) -> list[tuple[Sending, int]]:
+        """The uploads that were begun by other processes and have news, with how much."""
+        found = []
+        for note in self._folder.glob("*.json"):
+            with suppress(OSError, ValueError, KeyError, TypeError):  # not as we have left it
+                about = Sending(**json.loads(note.read_text())["about"])
+                if about.id not in self._open and (news := _news(note.with_suffix(".part"), about)):
+                    found.append((about, news))
+        return found
+
     def finish(self, upload: str, sha256: str) -> Path:
         """Give the file that holds all of an upload, to be moved to where it belongs.
 
@@ -187,6 +212,8 @@ class Uploads:
         """Forget an upload whose file has been moved to its place."""
         with self._lock:
             self._open.pop(upload, None)
+        with suppress(OSError):
+            (self._folder / f"{upload}.json").unlink(missing_ok=True)
 
     def cancel(self, upload: str) -> tuple[Sending, int]:
         """Give up an upload; gives what it was, and how much of it had arrived.
@@ -219,9 +246,22 @@ class Uploads:
 
     def _sweep(self) -> None:
         """Remove what was cut off long ago."""
-        for part in self._folder.glob("*.part"):
-            if part.stat().st_mtime < time.time() - KEPT:
-                part.unlink(missing_ok=True)
+        for left in self._folder.iterdir():
+            if left.stat().st_mtime < time.time() - KEPT:
+                left.unlink(missing_ok=True)
+
+
+def _news(part: Path, about: Sending, least: int = 1) -> int:
+    """What has come since the last time; where that cannot be noted, it is news again."""
+    note = part.with_suffix(".json")
+    received, told = part.stat().st_size, 0
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = min(int(json.loads(note.read_text())["told"]), received)
+    if received - told < (least if told else 1):
+        return 0
+    with suppress(OSError):
+        note.write_text(json.dumps({"about": asdict(about), "told": received}))
+    return received - told
 
 
 def _write(file: Any, data: memoryview) -> None:

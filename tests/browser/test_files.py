@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 from playwright.sync_api import expect
@@ -88,9 +89,19 @@ def answer(panel, question, words):
 
 
 DISCLOSED = """
-told = session.disclosures
-print(told[["tool", "files", "bytes", "detail"]].to_json(orient="records"))
+told = session.disclosures[["time", "tool", "files", "bytes", "detail"]]
+print(told.to_json(orient="records", date_format="iso"))
 """
+
+
+def moment(row, form):
+    """Give when something has left, by the reader's clock."""
+    return datetime.fromisoformat(row["time"]).astimezone().strftime(form)
+
+
+def amount(size):
+    """Give a number of bytes as the panel says it."""
+    return f"{size} bytes" if size < 1000 else f"{int(size / 1000 + 0.5)} KB"
 
 
 @pytest.mark.essentials("7.4", "6.31")
@@ -143,12 +154,16 @@ def test_only_what_the_agent_asked_for_leaves_the_browser(lab):
     panel.get_by_role("tab", name="Files").click()
     line = panel.locator(".dn-private")
     told = "5 matching lines, 2 passages, 2 lines and 22 names from 28 files"
-    expect(line).to_contain_text(f"Left this browser today: {told}, ")
+    size = amount(sum(row["bytes"] for row in rows))
+    last = moment(rows[-1], "%H:%M")
+    expect(line).to_contain_text(f"Left this browser today: {told}, {size}. Last at {last}.")
     line.get_by_role("button", name="Show all").click()
     log = panel.get_by_role("dialog", name="What has left this browser").get_by_role("row")
     expect(log).to_have_count(1 + len(rows))
     for row, shown in zip(reversed(rows), log.all()[1:], strict=True):
+        expect(shown.get_by_role("cell").first).to_contain_text(moment(row, "%b, %H:%M"))
         expect(shown).to_contain_text(f"{row['detail']}, for {row['tool']}")
+        expect(shown.get_by_role("cell").last).to_have_text(amount(row["bytes"]))
     assert lab.errors == []
 
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.explorer import choose, map_to, tie
+from tests.browser.explorer import (
+    choose,
+    disk,
+    map_to,
+    row,
+    tie,
+    transfer,
+    unfold,
+    until,
+    write,
+)
 from tests.browser.lab import replies, say
 from tests.browser.payloads import payloads
 from tests.browser.shelf import add, dialog, drop, item, my_computer, names, show, told
@@ -91,11 +102,25 @@ def test_hostile_names_and_contents_are_shown_and_not_obeyed(lab, trap):
 # A folder that only this page can see, in the place of one on the reader's disk, and permission as
 # the browser gives it: asked for by a click, and taken back at any time.
 REAL_FOLDER = """
+const isClosed = () => localStorage.getItem("closed") !== null;
+const disk = {}; // as another program uses it
+for (const [type, names] of [
+  [FileSystemDirectoryHandle, ["entries", "getFileHandle", "getDirectoryHandle"]],
+  [FileSystemFileHandle, ["getFile", "createWritable"]],
+]) {
+  for (const name of names) {
+    const does = type.prototype[name];
+    disk[name] = (handle, ...given) => does.apply(handle, given);
+    type.prototype[name] = function (...given) {
+      if (isClosed()) throw new DOMException("closed", "NotAllowedError");
+      return does.apply(this, given);
+    };
+  }
+}
 window.showDirectoryPicker = async () => {
   const root = await navigator.storage.getDirectory();
-  return root.getDirectoryHandle("thesis", { create: true });
+  return disk.getDirectoryHandle(root, "thesis", { create: true });
 };
-const isClosed = () => localStorage.getItem("closed") !== null;
 FileSystemHandle.prototype.queryPermission = async () => isClosed() ? "prompt" : "granted";
 FileSystemHandle.prototype.requestPermission = async () => {
   if (!navigator.userActivation.isActive) throw new DOMException("no click", "SecurityError");
@@ -105,9 +130,16 @@ FileSystemHandle.prototype.requestPermission = async () => {
 window.onDisk = async (name, text) => {
   const folder = await window.showDirectoryPicker();
   if (text === null) return folder.removeEntry(name);
-  const file = await (await folder.getFileHandle(name, { create: true })).createWritable();
+  const handle = await disk.getFileHandle(folder, name, { create: true });
+  const file = await disk.createWritable(handle);
   await file.write(text);
   await file.close();
+};
+window.allOnDisk = async () => {
+  const found = {};
+  for await (const [name, handle] of disk.entries(await window.showDirectoryPicker()))
+    found[name] = await (await disk.getFile(handle)).text();
+  return found;
 };
 """
 
@@ -115,6 +147,15 @@ window.onDisk = async (name, text) => {
 def on_disk(lab, name, text):
     """Write a file of the real folder, or delete it, as another program does."""
     lab.page.evaluate("([name, text]) => window.onDisk(name, text)", [name, text])
+
+
+def all_on_disk(lab):
+    return lab.page.evaluate("() => window.allOnDisk()")
+
+
+def close_folder(lab):
+    """Take permission back, as a reader does, or the browser by itself."""
+    lab.page.evaluate("() => localStorage.setItem('closed', 'yes')")
 
 
 def open_in_place(panel):
@@ -156,7 +197,7 @@ def test_a_real_folder_is_opened_in_place_and_remembered(lab):
     panel.locator(".dn-files-notes").get_by_role("button", name="Undo").click()
     expect(item(panel, "thesis/new.md")).to_be_visible()
 
-    lab.page.evaluate("() => localStorage.setItem('closed', 'yes')")
+    close_folder(lab)
     lab.reload()
     expect(item(panel, "thesis")).to_contain_text("Open again")
     expect(item(panel, "thesis/new.md")).to_have_count(0)
@@ -174,10 +215,52 @@ def test_a_real_folder_is_opened_in_place_and_remembered(lab):
 
     say(panel, "read_file thesis/plan.md")  # which is gone
     expect(replies(panel).last).to_contain_text("'plan.md' does not exist")
-    lab.page.evaluate("() => localStorage.setItem('closed', 'yes')")
+    close_folder(lab)
     say(panel, "grep level")  # everywhere, and so in it
     card.get_by_role("button", name="Open the folder again").click()
     expect(replies(panel).last).to_contain_text("day,level")
+    assert lab.errors == []
+
+
+@pytest.mark.essentials("7.4", "6.31")
+def test_a_real_folder_in_step_loses_nothing_when_permission_is_taken_back(lab):
+    lab.alone()
+    lab.context.add_init_script(REAL_FOLDER)
+    panel = show(lab, SETUP)
+    on_disk(lab, "plan.md", "one\n")
+    open_in_place(panel)
+    map_to(panel, "/thesis", "texts")
+    expect(tie(panel, "mine", "/thesis")).to_have_text("in step")
+    there = lab.folder / "texts"
+
+    def both_are(files):
+        until(lab, lambda: disk(there) == all_on_disk(lab) == files)
+
+    on_disk(lab, "plan.md", "two, from the disk\n")
+    come_back(lab)
+    both_are({"plan.md": "two, from the disk\n"})
+    write(there, {"plan.md": "three, from the workspace\n", "new.md": "new\n"})
+    both_are({"plan.md": "three, from the workspace\n", "new.md": "new\n"})
+
+    close_folder(lab)
+    come_back(lab)
+    expect(item(panel, "thesis")).to_contain_text("Open again")
+    waiting = tie(panel, "workspace", "/texts")
+    expect(waiting).to_have_text("waiting")
+    expect(waiting).to_have_attribute("title", re.compile("asked for the folder .*thesis.* again"))
+    on_disk(lab, "plan.md", "four, while it was closed\n")
+    write(there, {"new.md": "newer\n"})
+    unfold(panel, "workspace", "/texts")
+    expect(row(panel, "workspace", "/texts/new.md")).to_contain_text("6 bytes")
+    choose(panel, "workspace", "/texts", "Compare both sides now")
+    expect(waiting).to_have_text("waiting")
+    assert disk(there) == {"plan.md": "three, from the workspace\n", "new.md": "newer\n"}
+    assert all_on_disk(lab) == {"plan.md": "four, while it was closed\n", "new.md": "new\n"}
+
+    item(panel, "thesis").get_by_role("button", name="Open again").click()
+    both_are({"plan.md": "four, while it was closed\n", "new.md": "newer\n"})
+    expect(tie(panel, "mine", "/thesis")).to_have_text("in step")
+    expect(panel.get_by_role("group", name="Deleted in")).to_have_count(0)
     assert lab.errors == []
 
 
@@ -280,7 +363,7 @@ def test_a_file_of_a_gigabyte_leaves_page_and_kernel_well(lab, tmp_path):
     with lost.open("wb") as file:
         file.truncate(2**30)  # of which no byte is on the disk
     panel.locator("[data-pick=files]").set_input_files(lost)
-    told(panel, "Adding lost.bin, 1.1 GB")
+    expect(transfer(panel, "lost.bin")).to_contain_text("of 1.1 GB")
     lost.unlink()  # while it is read
     expect(panel.get_by_role("alert")).to_contain_text("lost.bin was not added.")
     add(panel, ("small.txt", b"small"))

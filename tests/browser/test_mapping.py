@@ -126,6 +126,42 @@ def test_a_folder_is_kept_in_step_both_ways_and_a_copy_is_not_followed(lab, pape
 
 
 @pytest.mark.essentials("7.4", "6.31")
+def test_a_single_file_is_kept_in_step_opened_in_a_cell_and_had_back(lab):
+    reading = "print(session.path('notes.md').read_text())"
+    panel = opened(lab, reading, "session.path('other.md')")
+    add(panel, ("notes.md", b"one\n"), ("other.md", b"other\n"))
+    map_to(panel, "/notes.md", "texts/mine.md")
+    expect(tie(panel, "mine", "/notes.md")).to_have_text("in step")
+    lab.run_cell(1)
+    expect(lab.outputs(1)).to_have_text("one")
+    lab.run_cell(2, wait=False)
+    expect(lab.outputs(2)).to_contain_text(
+        "PathError: 'other.md' is not in the workspace. To have it there, open the panel's files, "
+        "choose it under My computer and map it to the workspace"
+    )
+    there = lab.folder / "texts" / "mine.md"
+
+    def comes(text):
+        until(lab, lambda: there.read_text() == shelf(lab)["/notes.md"] == text)
+
+    add(panel, ("notes.md", b"two\n"))
+    replace(panel)
+    comes("two\n")
+    there.write_text("three\n")
+    comes("three\n")
+    choose(panel, "mine", "/notes.md", "Bring back the earlier version")
+    told(panel, "notes.md is as it was before.")
+    comes("two\n")
+    notes = panel.locator(".dn-files-notes > *", has_text="notes.md is as it was before.")
+    notes.get_by_role("button", name="Undo").click()
+    comes("three\n")
+    expect(tie(panel, "mine", "/notes.md")).to_have_text("in step")
+    earlier = disk(lab.folder / ".deepnb" / "replaced" / "texts" / "mine.md")
+    assert list(earlier.values()) == ["one\n", "three\n", "two\n"]
+    assert not list(lab.folder.rglob("other.md"))
+
+
+@pytest.mark.essentials("7.4", "6.31")
 def test_conflicts_and_deletions_are_decided_by_the_reader(lab, papers, there):
     write(papers, {name: f"{name} one\n" for name in ("a.md", "b.md", "c.md")})
     panel = in_step(lab, papers)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.explorer import add_folder, disk, map_to, row, shelf, side, tie, unfold, write
 from tests.browser.shelf import (
     add,
     dialog,
@@ -86,6 +88,75 @@ def test_files_come_in_every_way_and_stay(lab, tmp_path):
     ]  # fmt: skip
     expect(panel.locator(".dn-private")).to_have_text("Nothing has left this browser.")
     assert lab.errors == []
+
+
+# What the browser keeps for a workspace, other than the name of the store.
+LEFT = """async name => {
+  const done = request => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const database = await done(indexedDB.open(`deepnb:${name}`));
+  const tables = [...database.objectStoreNames].filter(table => table !== "meta");
+  const rows = database.transaction(tables);
+  const counts = await Promise.all(tables.map(table => done(rows.objectStore(table).count())));
+  database.close();
+  return counts.reduce((sum, count) => sum + count);
+}"""
+
+
+@pytest.mark.essentials("7.4", "6.31")
+def test_what_programs_leave_stays_out_and_all_that_is_kept_is_forgotten(lab, tmp_path):
+    litter = {".DS_Store": "x", "old/Thumbs.db": "x"}
+    trip = write(tmp_path / "trip", {"a.md": "# A\n", "old/b.md": "b\n", **litter})
+    photos = write(tmp_path / "photos", {"c.md": "c\n", ".DS_Store": "x"})
+    there = write(lab.folder / "texts", {".DS_Store": "x"})
+    panel = show(lab, SETUP, "print(*session.files.path, *session.files.state, sep='\\n')")
+    mine = my_computer(panel)
+    add_folder(panel, trip)
+    told(panel, "Added 2 files. 2 system files (.DS_Store and the like) were left out.")
+    drop_from_disk(mine, photos)
+    told(panel, "Added c.md. 1 system file (.DS_Store and the like) was left out.")
+    kept = {"/trip/a.md": "# A\n", "/trip/old/b.md": "b\n", "/photos/c.md": "c\n"}
+    assert shelf(lab) == kept
+    map_to(panel, "/trip", "texts")
+    expect(tie(panel, "mine", "/trip")).to_have_text("in step")
+    assert disk(there) == {".DS_Store": "x", "a.md": "# A\n", "old/b.md": "b\n"}
+    expect(side(panel, "workspace")).to_contain_text(re.compile("system files? (is|are) not shown"))
+    expect(row(panel, "workspace", "/texts/.DS_Store")).to_have_count(0)
+    assert shelf(lab) == kept
+
+    item(panel, "photos").click()
+    lab.page.keyboard.press("Delete")
+    told(panel, "Deleted photos.")
+    forget = dialog(panel, "Forget everything kept in this browser?")
+    for decision in ("Cancel", "Forget"):
+        assert lab.page.evaluate(LEFT, shelf_name(lab)) > 0
+        mine.get_by_role("button", name="More about My computer").click()
+        panel.get_by_role("menuitem", name="Forget everything kept in this browser").click()
+        expect(forget).to_contain_text("2 files, 6 bytes, of this workspace go")
+        expect(forget).to_contain_text("The mapping ends")
+        forget.get_by_role("button", name=decision, exact=True).click()
+        expect(forget).to_have_count(0)
+    notes = panel.locator(".dn-files-notes")
+    expect(notes).to_have_text("This browser keeps nothing of this workspace any more.")
+    expect(mine.locator("[data-path]")).to_have_count(0)
+    expect(tie(panel, "workspace", "/texts")).to_have_count(0)
+    (there / "a.md").write_text("changed later")
+    unfold(panel, "workspace", "/texts")
+    expect(row(panel, "workspace", "/texts/a.md")).to_contain_text("13 bytes")
+    lab.reload()
+    expect(mine).to_contain_text("What you add is kept in this browser.")
+    assert lab.page.evaluate(LEFT, shelf_name(lab)) == 0
+    lab.run_cell(2)
+    expect(lab.outputs(2)).to_contain_text("/workspace/texts/a.md")
+    expect(lab.outputs(2)).not_to_contain_text("in step")
+    expect(panel.locator(".dn-private")).to_contain_text("2 files kept in step")  # which has left
+    assert lab.errors == []
+
+
+def shelf_name(lab):
+    return (lab.folder / ".deepnb" / "shelf").read_text().strip()
 
 
 class Hands:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from array import array
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.explorer import choose, map_to, row, shelf, side, tie, transfer, until
 from tests.browser.lab import PATIENCE
-from tests.browser.shelf import add
+from tests.browser.shelf import add, told
 
 SETUP = """
 import deepnb
@@ -143,6 +144,66 @@ def test_an_upload_is_cancelled_and_one_of_nothing_arrives(lab, tmp_path):
     until(lab, (lab.folder / "empty.txt").is_file)
     assert (lab.folder / "empty.txt").read_bytes() == b""
     assert not (lab.folder / "big.bin").exists()
+
+
+# The same piece again and again, since a page takes long to make up others.
+DROP_LARGE = """(place, [words, count]) => {
+  const piece = Uint32Array.from({ length: words }, (_, number) => number);
+  const data = new DataTransfer();
+  data.items.add(new File(Array(count).fill(piece), "big.bin"));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+}"""
+
+
+def test_a_file_of_200_mb_is_given_up_and_then_arrives_at_a_server_as_it_is(lab):
+    words, count = 2 * MEGABYTE, 25
+    sha256 = hashlib.sha256(array("I", range(words)).tobytes() * count).hexdigest()
+    panel = opened(lab)
+    mine = side(panel, "mine")
+    expect(mine).to_be_visible()
+    mine.evaluate(DROP_LARGE, [words, count])
+    line = transfer(panel, "big.bin")
+    expect(line).to_contain_text("of 210 MB")
+    line.get_by_role("button", name="Cancel").click()
+    told(panel, "big.bin was not added. You have cancelled")
+    expect(line).to_have_count(0)
+    assert shelf(lab) == {}
+
+    mine.evaluate(DROP_LARGE, [words, count])
+    told(panel, "Added big.bin.")
+    map_to(panel, "/big.bin", "data/big.bin", mode="Copy once")
+    until(lab, lambda: hash_of(lab.folder / "data" / "big.bin") == sha256, 3 * PATIENCE)
+    expect(tie(panel, "mine", "/big.bin")).to_have_text("copied")
+    assert sent(lab) == 4 * words * count
+
+
+@pytest.mark.essentials("7.4", "6.31")
+def test_a_kernel_that_dies_in_mid_download_leaves_nothing_half_written(lab, tmp_path):
+    panel = opened(lab)
+    add(panel, ("data.bin", b"old"))
+    map_to(panel, "/data.bin", "data.bin")
+    expect(tie(panel, "mine", "/data.bin")).to_have_text("in step")
+    hashes = {}
+    for name, size in (("once.bin", 40), ("data.bin", 41)):
+        file, hashes[name] = made(tmp_path, name, size * MEGABYTE)
+        file.replace(lab.folder / name)  # at once: what is being written is not taken
+    choose(panel, "workspace", "/once.bin", "Copy to My computer")
+    lines = [transfer(panel, name) for name in hashes]
+    for line in lines:
+        expect(line).to_contain_text(re.compile(r"\d (MB )?of 4\d MB"))
+    with lab.frozen_kernel():
+        for line in lines:
+            expect(line.get_by_role("button", name="Cancel")).to_be_visible()  # or it was no test
+    lab.kill_kernel()
+    for line in lines:
+        expect(line).to_contain_text("waiting for the kernel")
+    assert shelf(lab) == {"/data.bin": "old"}
+    lab.run_cell(0)
+    lab.run_cell(1)
+    until(lab, lambda: shelf(lab) == {"/data.bin": hashes["data.bin"]})
+    expect(tie(panel, "mine", "/data.bin")).to_have_text("in step")
+    choose(panel, "workspace", "/once.bin", "Copy to My computer")
+    until(lab, lambda: shelf(lab).get("/once.bin") == hashes["once.bin"])
 
 
 @pytest.mark.essentials("7.4", "6.31")

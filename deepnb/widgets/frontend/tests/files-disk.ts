@@ -30,7 +30,7 @@ export class DiskFile {
     let written = "";
     return {
       write: async (content: Blob) => {
-        written = await content.text();
+        written += await content.text();
         this.onWritten();
       },
       close: async () => this.save(written),

@@ -350,6 +350,8 @@ export class FakeShelf implements Shelf {
     return this.entry(path);
   }
 
+  async bringBack(): Promise<void> {}
+
   async remove(path: string): Promise<() => Promise<void>> {
     const data = this.find(path);
     this.kept.delete(path);

@@ -110,6 +110,7 @@ test("another program's save in the middle of a write is not overwritten", async
 test("a write that fails leaves nothing, or what was there", async () => {
   const broken = new Blob(["mine"]);
   broken.text = () => Promise.reject(new DOMException("full", "QuotaExceededError"));
+  broken.slice = () => broken;
   expect(await kindOf(shelf.write("/disk/new.md", broken))).toBe("full");
   expect(await kindOf(shelf.write("/disk/c.md", broken))).toBe("full");
   expect(disk.dump()).toEqual(ALL);
@@ -146,11 +147,30 @@ test("a replacement that stops half way can still be undone", async () => {
   const paths = new Set(["/a.md", "/disk/c.md", "/disk/d"]);
   const arrived = [...paths].map((path) => ({ path, blob: new Blob(["new"]), isRenamed: false, isLitter: false }));
   disk.onRemove = () => expect.unreachable("at no moment is there nothing");
-  const problem = await add(shelf, arrived, paths, true, () => undefined).catch((error: unknown) => error);
+  const problem = await add({ shelf, transfers: null as unknown as Transfers }, arrived, paths, true, () => undefined).catch((error: unknown) => error);
   expect(problem).toBeInstanceOf(HalfDoneError);
   expect([await (await shelf.read("/a.md")).text(), disk.at("c.md").text]).toEqual(["new", "new"]);
   await (problem as HalfDoneError).undo();
   expect([await (await shelf.read("/a.md")).text(), disk.at("c.md").text]).toEqual(["old a", "c"]);
+});
+
+test.each(["/a.md", "/disk/c.md"])("what the workspace's has replaced can be had back, and that undone: %s", async (path) => {
+  const write = (text: string, keepsEarlier = true) => shelf.write(path, new Blob([text]), { keepsEarlier });
+  const now = async () => {
+    const entry = (await shelf.entries()).find((each) => each.path === path);
+    return [await (await shelf.read(path)).text(), entry?.hasEarlier ?? false];
+  };
+  await write("one", false);
+  expect(await now()).toEqual(["one", false]);
+  await write("two");
+  await write("three");
+  expect(await now()).toEqual(["three", true]);
+  for (const text of ["two", "three"]) {
+    await shelf.bringBack(path);
+    expect(await now()).toEqual([text, true]);
+  }
+  await shelf.forget();
+  await expect(shelf.bringBack(path)).rejects.toThrow("cannot be undone any more");
 });
 
 test("what is forgotten is gone for good, real folders stay as they are, and the store is another one", async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { RefusedError } from "../src/client";
+import { openShelf } from "../src/files/shelf/index";
 import { FileTransfers } from "../src/files/transfers";
 import { FileError, type UploadJob } from "../src/files/types";
 import { KernelWorkspace } from "../src/files/workspace";
@@ -51,6 +52,32 @@ function stall(path: string, from: number): () => void {
 function offsets(): number[] {
   return kernel.asked.filter(({ type }) => type === "upload_chunk").map(({ fields }) => Number(fields["offset"]));
 }
+
+describe("a large file from the reader's disk", () => {
+  it("is read without a kernel, with its progress, and can be given up", async () => {
+    const shelf = await openShelf("large");
+    const own = new FileTransfers(page.client, shelf, workspace);
+    page.cut();
+    const fields = { target: "/big.bin", content: new Blob([content(30 * MB) as BlobPart]), expects: "" };
+    const given = fields.content.slice.bind(fields.content);
+    const seen: number[] = [];
+    fields.content.slice = (from, to) => {
+      const { id, done } = own.list[0]!;
+      seen.push(done);
+      if (from) own.cancel(id);
+      return given(from, to);
+    };
+    await expect(own.keep(fields)).rejects.toThrow("You have cancelled “/big.bin”.");
+    expect([seen, own.list, await shelf.entries()]).toEqual([[0, 8 * MB], [], []]);
+
+    fields.content.slice = given;
+    const kept = own.keep(fields);
+    expect(own.list).toMatchObject([{ direction: "in", state: "running", size: 30 * MB }]);
+    expect(await kept).toMatchObject({ path: "/big.bin", size: 30 * MB });
+    expect(own.list).toEqual([]);
+    expect(await shelf.hash("/big.bin")).toBe(hashOf(content(30 * MB)));
+  });
+});
 
 describe("an upload", () => {
   it("arrives in parts, with at most three of them unanswered", async () => {

@@ -11,7 +11,7 @@ import { Lanes } from "./lanes";
 import { heard, isLost, isUp, live, sleep } from "./link";
 import { Listeners } from "./listeners";
 import { named } from "./places";
-import { FileError, type DownloadJob, type Entry, type Shelf, type Transfer, type Transfers, type UploadJob, type Workspace } from "./types";
+import { FileError, type DownloadJob, type Entry, type KeepJob, type Shelf, type Transfer, type Transfers, type UploadJob, type Workspace } from "./types";
 import { CHUNK } from "./workspace";
 
 /** Parts of a file that are sent without an answer. */
@@ -69,6 +69,24 @@ export class FileTransfers implements Transfers {
     const job = this.add(new Job(about, () => this.download(fields), this.changed));
     const got: Got = { parts: [], version: "", hash: SHA256.create() };
     return this.carry(job, (going) => this.take(job, fields, got, going));
+  }
+
+  /** Needs no kernel. What becomes of it is told by who asks for it: its line goes at once. */
+  async keep(fields: KeepJob): Promise<Entry> {
+    const { target, content, expects } = fields;
+    const about = { direction: "in", purpose: "copy", source: target, target, size: content.size } as const;
+    const job = this.add(new Job(about, () => this.keep(fields), this.changed));
+    const going = job.attempt();
+    const onRead = async (done: number) => {
+      await going(Promise.resolve()); // it may have been cancelled
+      job.progress(done);
+    };
+    job.turn("running");
+    try {
+      return await this.shelf.write(target, content, { expects, onRead });
+    } finally {
+      this.drop(job);
+    }
   }
 
   pause(id: string): void {
@@ -234,7 +252,7 @@ export class FileTransfers implements Transfers {
         job.size = about.size;
         job.progress(job.done + bytes.length);
       } while (job.done < job.size);
-      const entry = await this.shelf.write(fields.target, new Blob(got.parts), { expects: fields.expects });
+      const entry = await this.shelf.write(fields.target, new Blob(got.parts), { expects: fields.expects, keepsEarlier: true });
       return { entry, sha256: bytesToHex(got.hash.digest()) };
     };
     return this.inTurn(fields.size, going, all);

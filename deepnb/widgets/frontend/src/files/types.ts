@@ -13,6 +13,8 @@ export interface Entry {
   readonly folder: string;
   /** It is there, but cannot be read now; of a folder, not all that is in it is known. */
   readonly isUnreadable?: boolean;
+  /** It can be had back as it was before it was last written with `keepsEarlier`. */
+  readonly hasEarlier?: boolean;
 }
 
 /** A real folder, opened in place as "/name"; `ask` if the browser wants a click before it is read again. */
@@ -50,6 +52,10 @@ export interface WriteOptions {
   readonly expects?: string;
   /** Kept together with the write, all or nothing, so that no question is carried out twice. */
   readonly answers?: { readonly question: string; readonly answer: Answer };
+  /** Whether what is written over is kept, for a day or until the next time. */
+  readonly keepsEarlier?: boolean;
+  /** Told how many bytes were read so far; if it throws, nothing is written. */
+  readonly onRead?: (done: number) => Promise<void>;
 }
 
 /** By write, the hash of what was there when the reader was shown it, empty for nothing; other tabs know it too. */
@@ -72,6 +78,8 @@ export interface Shelf {
   /** The bytes of many files at once, which is faster; what cannot be read is left out. */
   readAll?(paths: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   write(path: string, content: Blob, options?: WriteOptions): Promise<Entry>;
+  /** Puts the earlier version of a file in the place of what is there, which is the earlier one then. */
+  bringBack(path: string): Promise<void>;
   makeFolder(path: string): Promise<void>;
   /** Moves a file or folder; never overwrites. */
   move(path: string, to: string): Promise<void>;
@@ -116,8 +124,9 @@ export interface Workspace {
 
 export interface Transfer {
   readonly id: string;
-  readonly direction: "up" | "down";
-  /** The reader's path, and the workspace's; for the index there is no second. */
+  /** To the workspace, from it, or from the reader's disk onto the shelf. */
+  readonly direction: "up" | "down" | "in";
+  /** The reader's path, and the workspace's; for the index and the shelf there is no second. */
   readonly source: string;
   readonly target: string;
   readonly purpose: "copy" | "sync" | "index";
@@ -147,11 +156,19 @@ export interface DownloadJob {
   readonly size: number;
 }
 
+export interface KeepJob {
+  readonly target: string;
+  readonly content: Blob;
+  readonly expects: string;
+}
+
 export interface Transfers {
   /** Those under way, and those that have failed; what is done goes after a moment. */
   readonly list: readonly Transfer[];
   upload(job: UploadJob): Promise<Stored>;
   download(job: DownloadJob): Promise<{ readonly entry: Entry; readonly sha256: string }>;
+  /** Puts a large file onto the shelf. */
+  keep(job: KeepJob): Promise<Entry>;
   pause(id: string): void;
   resume(id: string): void;
   cancel(id: string): void;

@@ -9,6 +9,7 @@ import type { Transfer, Transfers } from "../types";
 import { bytes } from "./kinds";
 
 const MOST = 5; // are shown; the others are counted
+const KINDS = { up: ["Upload", "upload"], down: ["Download", "download"], in: ["Reading", "monitor"] } as const;
 
 export function TransferList({ transfers }: { transfers: Transfers }) {
   const list = useObserved(transfers, ({ list }) => list);
@@ -26,15 +27,16 @@ function Line({ transfer, transfers }: { transfer: Transfer; transfers: Transfer
   const { id, direction, source, target, purpose, state, size, done, problem } = transfer;
   const name = legible(nameOf(source));
   const share = size ? Math.min(100, (100 * done) / size) : state === "done" ? 100 : 0;
-  const to = purpose === "index" ? "the agent’s index" : legible(target);
+  const [kind, icon] = KINDS[direction];
+  const to = direction === "in" ? "My computer" : purpose === "index" ? "the agent’s index" : legible(target);
   const button = (label: string, icon: "pause" | "right" | "x", act: (id: string) => void) => (
     <button type="button" class="dn-btn dn-btn-sm dn-btn-bare dn-btn-icon" aria-label={`${label} ${name}`} title={label} onClick={() => act(id)}>
       <Icon name={icon} small />
     </button>
   );
   return (
-    <div class="dn-upload" role="group" aria-label={`${direction === "up" ? "Upload" : "Download"} of ${name}`}>
-      <Icon name={state === "failed" ? "warn" : direction === "up" ? "upload" : "download"} small />
+    <div class="dn-upload" role="group" aria-label={`${kind} of ${name}`}>
+      <Icon name={state === "failed" ? "warn" : icon} small />
       <div class="dn-row">
         <span class="dn-mono dn-cut"><bdi>{name}</bdi></span>
         <span class="dn-hide-narrow dn-to"><Icon name="right" small /></span>
@@ -42,7 +44,7 @@ function Line({ transfer, transfers }: { transfer: Transfer; transfers: Transfer
         <span class="dn-push dn-faint dn-nowrap">{progressOf(transfer)}</span>
       </div>
       <span class="dn-row dn-upload-acts">
-        {(state === "running" || state === "waiting") && button("Pause", "pause", (id) => transfers.pause(id))}
+        {(state === "running" || state === "waiting") && direction !== "in" && button("Pause", "pause", (id) => transfers.pause(id))}
         {state === "paused" && button("Go on with", "right", (id) => transfers.resume(id))}
         {state === "failed" && (
           <button type="button" class="dn-btn dn-btn-sm" onClick={() => transfers.resume(id)}>Try again</button>

@@ -5,12 +5,13 @@ import { under } from "../places";
 import { copyOf } from "../shelf/hash";
 import { freeName } from "../shelf/incoming";
 import { isWithin, nameOf } from "../tools/paths";
-import type { Shelf } from "../types";
-import { bytes } from "./kinds";
+import type { Entry, Files } from "../types";
 import { HalfDoneError, messageOf } from "./notes";
 
-/** Bytes of a file that takes a while to be read. */
+/** Bytes of a file that takes a while to be read, and can be given up meanwhile. */
 const LARGE = 32 * 1024 * 1024;
+
+type Home = Pick<Files, "shelf" | "transfers">;
 
 /** Something new, and where it is to be. */
 export interface Arrived {
@@ -38,7 +39,7 @@ export function takenOf(arrived: readonly Arrived[], paths: ReadonlySet<string>)
 
 /** Adds all; says how far it has come, and how far it came if it has to stop. */
 export async function add(
-  shelf: Shelf,
+  home: Home,
   all: readonly Arrived[],
   paths: ReadonlySet<string>,
   replace: boolean,
@@ -48,14 +49,13 @@ export async function add(
   const taken = new Set(paths);
   const undos: (() => Promise<unknown>)[] = [];
   for (const [index, { path, blob }] of arrived.entries()) {
-    if (blob.size > LARGE) say(`Adding ${nameOf(path)}, ${bytes(blob.size)}`);
-    else if (index % 25 === 0 && arrived.length > 25) say(`Adding ${index + 1} of ${arrived.length}`);
+    if (index % 25 === 0 && arrived.length > 25) say(`Adding ${index + 1} of ${arrived.length}`);
     try {
       const isReplaced = replace && paths.has(path);
       const free = isReplaced ? path : freeName(path, taken);
       taken.add(free);
-      if (isReplaced) undos.push(await replaced(shelf, path, blob));
-      else await shelf.write(free, blob, { expects: "" });
+      if (isReplaced) undos.push(await replaced(home, path, blob));
+      else await write(home, free, blob, "");
     } catch (problem) {
       const before = index ? ` ${counted(index, "file")} of ${arrived.length} ${index === 1 ? "was" : "were"} added before.` : "";
       const told = `${nameOf(path)} was not added. ${messageOf(problem)}${before}`;
@@ -79,13 +79,18 @@ export async function undoAll(undos: readonly (() => Promise<unknown>)[]): Promi
   if (problems.length) throw problems[0];
 }
 
+function write({ shelf, transfers }: Home, path: string, blob: Blob, expects: string): Promise<Entry> {
+  return blob.size > LARGE ? transfers.keep({ target: path, content: blob, expects }) : shelf.write(path, blob, { expects });
+}
+
 /** Takes the place of something, and gives what puts it back. */
-async function replaced(shelf: Shelf, path: string, blob: Blob): Promise<() => Promise<unknown>> {
+async function replaced(home: Home, path: string, blob: Blob): Promise<() => Promise<unknown>> {
+  const { shelf } = home;
   const isOnDisk = (await shelf.folders()).some(({ name }) => isWithin(path, `/${name}`));
   const expects = await shelf.hash(path);
   const old = await shelf.read(path); // the browser keeps its own as long as somebody holds it
   const before = isOnDisk ? (await copyOf(old)).copy : old; // a disk keeps nothing that is written over
-  await shelf.write(path, blob, { expects });
+  await write(home, path, blob, expects);
   const after = await shelf.hash(path);
   return () => shelf.write(path, before, { expects: after });
 }

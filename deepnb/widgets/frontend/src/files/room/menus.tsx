@@ -25,7 +25,7 @@ function MenuItem({ icon, text, note, onPick }: EntryProps) {
 
 /** All that a row's menu may lead to. */
 export type Command =
-  | "open" | "map" | "unmap" | "sync" | "index" | "rename" | "move" | "delete" | "save" | "take" | "folder" | "allow" | "close";
+  | "open" | "map" | "unmap" | "sync" | "index" | "rename" | "move" | "delete" | "save" | "earlier" | "take" | "folder" | "allow" | "close";
 
 interface RowMenuProps {
   item: Item;
@@ -54,6 +54,7 @@ export function RowMenu({ item, side, link, canIndex, size, onPick }: RowMenuPro
       {isThere && isMine && canIndex && entry("index", "search", "Add to the agent’s index…", `Its text leaves this browser: ${bytes(size)}`)}
       {!isMine && entry("take", "download", "Copy to My computer")}
       {isMine && !item.isDir && entry("save", "download", "Save as…")}
+      {item.hasEarlier && entry("earlier", "retry", "Bring back the earlier version", "As it was before the workspace’s took its place.")}
       <div role="group" class="dn-menu-group">
         {item.real !== undefined ? (
           entry("close", "x", "Close this folder", "Its files stay where they are.")

@@ -14,6 +14,8 @@ export interface Item {
   readonly modified: number;
   /** How a real folder stands, if this is one itself. */
   readonly real?: RealFolder["state"];
+  /** It can be had back as it was before the workspace's was put in its place. */
+  readonly hasEarlier?: boolean;
 }
 
 export interface Row {
@@ -43,10 +45,10 @@ export interface Listing {
 export function kept(entries: readonly Entry[], folders: readonly RealFolder[]): Listing {
   const states = new Map(folders.map(({ name, state }) => [`/${name}`, state]));
   const shown = entries.filter(({ path, folder }) => !folder || !isLitter(path.slice(folder.length + 1)));
-  const items: Item[] = shown.map(({ path, isDir, size, modified }) => {
+  const items: Item[] = shown.map(({ path, isDir, size, modified, hasEarlier }) => {
     const real = states.get(path);
     states.delete(path);
-    return real ? { path, isDir, size, modified, real } : { path, isDir, size, modified };
+    return { path, isDir, size, modified, ...(real && { real }), ...(hasEarlier && { hasEarlier }) };
   });
   // One that cannot be read just now has no entry, and yet it has to be seen.
   for (const [path, real] of states) items.push({ path, isDir: true, size: 0, modified: 0, real });

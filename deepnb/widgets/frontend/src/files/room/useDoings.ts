@@ -85,7 +85,7 @@ export function useDoings(room: Room) {
   };
   const put = (arrived: readonly Arrived[], replace: boolean) =>
     notes.attempt(async (say) => {
-      const { text, undo } = await add(shelf, arrived, paths, replace, say);
+      const { text, undo } = await add(files, arrived, paths, replace, say);
       if (undo) notes.tell(text, undo);
       else notes.tell(text);
       if (arrived[0]) select("mine", arrived[0].path);
@@ -151,6 +151,11 @@ export function useDoings(room: Room) {
       Object.assign(document.createElement("a"), { href: url, download: nameOf(path) }).click();
       setTimeout(() => URL.revokeObjectURL(url), TO_BE_READ);
     });
+  const bringBack = ({ path }: Item) =>
+    notes.attempt(async () => {
+      await shelf.bringBack(path);
+      notes.tell(`${nameOf(path)} is as it was before.`, () => shelf.bringBack(path));
+    });
   const openReal = () =>
     notes.attempt(async () => {
       const handle = await pickFolder();
@@ -193,6 +198,7 @@ export function useDoings(room: Room) {
       move: () => ask({ kind: "move", home, item }),
       delete: () => remove(home, item),
       save: () => save(item),
+      earlier: () => bringBack(item),
       take: () => take(item),
       folder: () => ask({ kind: "folder", home, parent: item.path }),
       allow: () => allow(item),

@@ -4,21 +4,24 @@ import { sha256 as SHA256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
 import { bytesOf } from "../tools/page";
+import type { WriteOptions } from "../types";
 
-const AT_ONCE = 8 * 1024 * 1024;
+/** Bytes of a file that are read together. */
+export const AT_ONCE = 8 * 1024 * 1024;
 
 /**
  * A copy that depends on no file, and its hash.
  *
  * A blob may stand for a file on disk. Kept as it is, in a private window, it is gone when that file is.
  */
-export async function copyOf(blob: Blob): Promise<{ readonly copy: Blob; readonly sha256: string }> {
+export async function copyOf(blob: Blob, onRead?: WriteOptions["onRead"]): Promise<{ readonly copy: Blob; readonly sha256: string }> {
   const hash = SHA256.create();
   const pieces: Blob[] = []; // which the browser moves to its disk when they become many
   for (let at = 0; at < blob.size; at += AT_ONCE) {
     const bytes = await bytesOf(blob.slice(at, at + AT_ONCE));
     hash.update(bytes);
     pieces.push(new Blob([bytes as BlobPart]));
+    await onRead?.(at + bytes.length);
   }
   return { copy: new Blob(pieces), sha256: bytesToHex(hash.digest()) };
 }

@@ -85,11 +85,16 @@ class BrowserShelf implements Shelf {
   }
 
   async entries(): Promise<readonly Entry[]> {
-    const [kept, ...real] = await Promise.all([this.kept.entries(), ...[...this.mounted.values()].map((each) => each.entries())]);
+    const [kept, earlier, ...real] = await Promise.all([
+      this.kept.entries(),
+      this.kept.earlier(),
+      ...[...this.mounted.values()].map((each) => each.entries()),
+    ]);
     // A store that was emptied under us is another one.
     if (this.trouble) this.name = await browserOf(this.tables);
     const visible = kept.filter(({ path }) => !this.realAt(path));
-    return [...visible, ...real.flat()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    const all = [...visible, ...real.flat()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    return earlier.size ? all.map((entry) => (earlier.has(entry.path) ? { ...entry, hasEarlier: true } : entry)) : all;
   }
 
   async read(path: string): Promise<Blob> {
@@ -112,6 +117,11 @@ class BrowserShelf implements Shelf {
     if (!real) this.askToPersist();
     this.changed();
     return entry;
+  }
+
+  async bringBack(path: string): Promise<void> {
+    const clean = cleanPath(path);
+    await this.write(clean, await this.kept.readEarlier(clean), { keepsEarlier: true });
   }
 
   async makeFolder(path: string): Promise<void> {
@@ -262,12 +272,13 @@ class BrowserShelf implements Shelf {
   }
 
   /** A disk knows no transaction: the answer is kept first, with what tells later whether the write has happened. */
-  private async writeReal(real: Real, path: string, content: Blob, { expects, answers }: WriteOptions): Promise<Entry> {
+  private async writeReal(real: Real, path: string, content: Blob, { answers, keepsEarlier, ...options }: WriteOptions): Promise<Entry> {
     if (answers) {
       const pending = { path, sha256: await sha256(content) };
       await this.kept.keepAnswer(answers.question, { answer: answers.answer, at: Date.now(), pending });
     }
-    const entry = await real.write(path, content, expects === undefined ? {} : { expects });
+    if (keepsEarlier && (await real.has(path))) await this.kept.keepEarlier(path, await real.read(path));
+    const entry = await real.write(path, content, options);
     if (answers) await this.kept.keepAnswer(answers.question, { answer: answers.answer, at: Date.now() });
     return entry;
   }

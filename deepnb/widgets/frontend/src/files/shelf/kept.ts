@@ -64,9 +64,9 @@ export class Kept {
     return found;
   }
 
-  async write(path: string, blob: Blob, { expects, answers }: WriteOptions): Promise<Entry> {
+  async write(path: string, blob: Blob, { expects, answers, keepsEarlier, onRead }: WriteOptions): Promise<Entry> {
     // All of it before the transaction, in which nothing else can be waited for.
-    const { content, sha256: hash } = await contentOf(blob);
+    const { content, sha256: hash } = await contentOf(blob, onRead);
     const modified = blob instanceof File ? blob.lastModified : Date.now();
     const row: Row = { path, isDir: false, size: blob.size, modified, sha256: hash, content: contentName(path) };
     await this.tables.transact("readwrite", async (tables) => {
@@ -74,7 +74,8 @@ export class Kept {
       const before = await tables.get<Row>("entries", path);
       if (before?.isDir) throw isFolder(path);
       if (expects !== undefined && expects !== (before ? before.sha256 : "")) throw isChanged();
-      if (before?.content) await tables.delete("contents", before.content);
+      if (before && keepsEarlier && before.sha256 !== hash) await keepEarlier(tables, before);
+      else if (before?.content) await tables.delete("contents", before.content);
       await putContent(tables, row.content!, content);
       await tables.put("entries", path, row);
       if (answers) await keepAnswer(tables, answers.question, { answer: answers.answer, at: Date.now() });
@@ -131,15 +132,33 @@ export class Kept {
     const rows: Row[] = [];
     for (const { path, isDir, size, modified } of entries) {
       const row: Row = { path, isDir, size, modified };
-      if (isDir) rows.push(row);
-      else {
-        const content = contentName(path);
-        const kept = await contentOf(await read(path));
-        await this.tables.transact("readwrite", (tables) => putContent(tables, content, kept.content));
-        rows.push({ ...row, content });
-      }
+      rows.push(isDir ? row : await this.copied(row, await read(path)));
     }
     return this.tables.transact("readwrite", (tables) => keepDiscarded(tables, rows));
+  }
+
+  /** The paths of which an earlier version is kept. */
+  async earlier(): Promise<ReadonlySet<string>> {
+    const found = await this.tables.transact("readonly", (tables) => tables.all<Discarded>("trash", below(earlierOf(""))));
+    return new Set(found.map(({ rows }) => rows[0]!.path));
+  }
+
+  async readEarlier(path: string): Promise<Blob> {
+    const [found] = await this.recover(earlierOf(path));
+    return found!.content!;
+  }
+
+  /** Keeps what is about to be written over elsewhere. */
+  async keepEarlier(path: string, file: File): Promise<void> {
+    const row = await this.copied({ path, isDir: false, size: file.size, modified: file.lastModified }, file);
+    await this.tables.transact("readwrite", (tables) => keepEarlier(tables, row));
+  }
+
+  private async copied(row: Row, blob: Blob): Promise<Row> {
+    const name = contentName(row.path);
+    const { content } = await contentOf(blob);
+    await this.tables.transact("readwrite", (tables) => putContent(tables, name, content));
+    return { ...row, content: name };
   }
 
   /** Puts back what was deleted here. */
@@ -223,12 +242,12 @@ function spanOf(keys: readonly string[]): Range {
 }
 
 /** What is kept of a blob: its bytes if they are few, else a copy. */
-async function contentOf(blob: Blob): Promise<{ content: Uint8Array | Blob; sha256: string }> {
+async function contentOf(blob: Blob, onRead?: WriteOptions["onRead"]): Promise<{ content: Uint8Array | Blob; sha256: string }> {
   if (blob.size <= INLINE) {
     const bytes = await bytesOf(blob);
     return { content: bytes, sha256: await sha256Of(bytes) };
   }
-  const { copy, sha256: hash } = await copyOf(blob);
+  const { copy, sha256: hash } = await copyOf(blob, onRead);
   return { content: copy, sha256: hash };
 }
 
@@ -287,6 +306,18 @@ async function keepDiscarded(tables: Transaction, rows: readonly Row[]): Promise
   const id = makeId();
   await tables.put("trash", id, { id, at: Date.now(), rows } satisfies Discarded);
   return id;
+}
+
+/** Keeps what is written over, in the place of what was kept of that file before. */
+async function keepEarlier(tables: Transaction, row: Row): Promise<void> {
+  const id = earlierOf(row.path);
+  const older = await tables.get<Discarded>("trash", id);
+  if (older) await tables.delete("contents", older.rows[0]!.content!);
+  await tables.put("trash", id, { id, at: Date.now(), rows: [row] } satisfies Discarded);
+}
+
+function earlierOf(path: string): string {
+  return `earlier${path}`;
 }
 
 async function discarded(tables: Transaction, id: string): Promise<Discarded> {

@@ -3,7 +3,7 @@
 import { oneLine } from "../../parts/legible";
 import { safeParts, shown } from "../tools/paths";
 import { FileError, type Entry, type RealFolder, type WriteOptions } from "../types";
-import { sha256 } from "./hash";
+import { AT_ONCE, sha256 } from "./hash";
 import { isChanged, isFolder, isTaken } from "./kept";
 
 /** What Chromium has, and no standard yet. */
@@ -93,7 +93,7 @@ export class Real {
     return hash;
   }
 
-  async write(path: string, content: Blob, { expects }: WriteOptions): Promise<Entry> {
+  async write(path: string, content: Blob, { expects, onRead }: WriteOptions): Promise<Entry> {
     await this.needWriting();
     const [name, ...folders] = this.parts(path).toReversed();
     if (name === undefined) throw isFolder(path);
@@ -104,7 +104,7 @@ export class Real {
       const file = await parent.getFileHandle(name, { create: true });
       const old = before ?? (await file.getFile());
       if (!before && old.size > 0) throw isChanged(); // somebody else has just made it
-      await fill(file, content, old).catch(async (error: unknown) => {
+      await fill(file, content, old, onRead).catch(async (error: unknown) => {
         if (!before && (await isStill(file, old))) await parent.removeEntry(name).catch(() => undefined);
         throw error;
       });
@@ -224,10 +224,14 @@ export class Real {
 type Seen = Pick<File, "size" | "lastModified">;
 
 /** Writes all or nothing: a browser puts the new content in the old one's place when it is complete, and here only if that is still `old`. */
-async function fill(file: FileSystemFileHandle, content: Blob, old: Seen): Promise<void> {
+async function fill(file: FileSystemFileHandle, content: Blob, old: Seen, onRead?: WriteOptions["onRead"]): Promise<void> {
   const writable = await file.createWritable();
   try {
-    await writable.write(content);
+    for (let at = 0; at < content.size; at += AT_ONCE) {
+      const piece = content.slice(at, at + AT_ONCE);
+      await writable.write(piece);
+      await onRead?.(at + piece.size);
+    }
     if (!(await isStill(file, old))) throw isChanged();
   } catch (error) {
     await writable.abort().catch(() => undefined);
