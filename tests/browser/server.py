@@ -96,7 +96,19 @@ class Server:
         for session in self.api("GET", "sessions"):
             with suppress(LookupError):  # it has ended already
                 os.kill(self.pid(session["kernel"]["id"]), signal.SIGKILL)  # to ask takes a second
-            self.api("DELETE", f"sessions/{session['id']}")
+            self._forget(session["id"])
+
+    def _forget(self, session, tries=10):
+        """End a session, also if the server is just about to start its kernel anew."""
+        try:
+            self.api("DELETE", f"sessions/{session}")
+        except requests.HTTPError as error:
+            if error.response.status_code == requests.codes.not_found:
+                return
+            if not tries:
+                raise
+            time.sleep(0.5)
+            self._forget(session, tries - 1)
 
     def close(self):
         end(self._process)
