@@ -54,6 +54,14 @@ _STARTERS: tuple[Starter, ...] = (
     {"title": "Sum it up", "text": "What are the main findings, each with its source?"},
 )
 """For an agent of deepnb's, which has documents; of a graph it is not known what it is for."""
+_STARTERS_OF: dict[str, tuple[Starter, ...]] = {
+    "tutor": (
+        {"title": "Make a claim", "text": "I want to argue that "},
+        {"title": "Find a thesis", "text": "I want to write about "},
+        {"title": "Go through a draft", "text": "Go through my draft "},
+        {"title": "Look something up", "text": "Search my files for mentions of "},
+    )
+}
 
 
 @dataclass
@@ -84,7 +92,9 @@ class Switchboard:
     """
 
     def __init__(self, session: Session, show: Show, poke: Callable[[], None]) -> None:
-        self.starters: list[Starter] = list(_STARTERS) if session.choice else []
+        self.starters: list[Starter] = []
+        if session.choice:
+            self.starters += _STARTERS_OF.get(session.agent, _STARTERS)
         self.actions: list[QuickAction] = []
         self.keeps_transcript = True
         self.views: dict[str, View] = {}

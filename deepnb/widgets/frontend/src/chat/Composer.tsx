@@ -9,7 +9,7 @@ import { useTask } from "../parts/useTask";
 import type { Store } from "../store";
 import { enterSends } from "./keys";
 import { DocumentWork } from "./DocumentWork";
-import { ModelPill } from "./ModelPill";
+import { asksByRule, ModelPill } from "./ModelPill";
 import { PlanPeek, Queue } from "./Queue";
 import { useAsk } from "./useAsk";
 import { useRun } from "./useRun";
@@ -131,13 +131,14 @@ function useFocusOnCall() {
 
 function OfflineNote({ onChoose }: { onChoose: () => void }) {
   const model = useStore((store) => store.facts?.model ?? null);
+  const asks = useStore(asksByRule);
   if (model?.state !== "offline") return null;
   return (
     <div class="dn-note dn-offline">
       <Icon name="quote" />
       <span>
-        <b>Answers will be verbatim quotes, each with its source.</b> Nothing leaves this machine. For written
-        reports, {model.can_switch ? <button type="button" class="dn-link" onClick={onChoose}>choose a model</button> : "choose a model"} or
+        <b>{asks ? "It works by rule, from what your argument lacks." : "Answers will be verbatim quotes, each with its source."}</b>{" "}
+        Nothing leaves this machine. For {asks ? "more than that" : "written reports"}, {model.can_switch ? <button type="button" class="dn-link" onClick={onChoose}>choose a model</button> : "choose a model"} or
         set <code>DEEPNB_MODEL</code>.
       </span>
     </div>

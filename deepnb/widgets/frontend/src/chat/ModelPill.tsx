@@ -8,15 +8,17 @@ import { legible } from "../parts/legible";
 import { Popover } from "../parts/Popover";
 import { useTask } from "../parts/useTask";
 import type { Model } from "../protocol";
+import type { Store } from "../store";
 
 const TONES = { offline: undefined, ready: "ok", loading: "warn", failed: "bad" } as const;
 
 export function ModelPill() {
   const model = useStore((store) => store.facts?.model ?? null);
+  const asks = useStore(asksByRule);
   const lost = useConnection() === "lost";
   if (lost) return <span class="dn-pill"><span class="dn-dot" data-tone="warn" />Disconnected</span>;
   if (!model) return null;
-  const { name, why } = words(model);
+  const { name, why } = words(model, asks);
   const shown = (
     <>
       {model.state === "loading" ? <span class="dn-spin" /> : <span class="dn-dot" data-tone={TONES[model.state]} />}
@@ -34,9 +36,14 @@ export function ModelPill() {
   );
 }
 
-function words(model: Model): { name: string; why: string } {
+/** Whether an agent asks, where others would quote for want of a model. */
+export function asksByRule({ facts }: Store): boolean {
+  return facts?.agent === "tutor" || facts?.agent === "seminar";
+}
+
+function words(model: Model, asks: boolean): { name: string; why: string } {
   const name = legible(model.name);
-  if (model.state === "offline") return { name: "Quotes only — no model configured", why: "" };
+  if (model.state === "offline") return { name: `${asks ? "By rule" : "Quotes"} only — no model configured`, why: "" };
   if (model.state === "failed") return { name, why: legible(model.detail) || "cannot be used" };
   if (model.state !== "loading") return { name, why: legible(model.rule) };
   return { name: `Loading ${name}`, why: model.progress === null ? legible(model.detail) : `${Math.round(model.progress * 100)}%` };
