@@ -166,7 +166,7 @@ def question_of(request: Any) -> tuple[str, str, str]:
         text = f"{spent} {_line(asked.get('unit'))} are spent. Raise the limit?"
     elif kind == "payment_exhausted":
         price, left = (_amount(asked.get(key)) for key in ("price", "balance"))
-        text = f"A call costs {price} sat, and {left} are left. Pay in a token?"
+        text = f"A call costs {price} sat, with {left} left. Pay in a token?"
     else:
         said = (asked.get(key) for key in ("question", "message", "text", "description"))
         text = text_of(next(filter(None, said), request))

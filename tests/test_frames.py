@@ -683,7 +683,7 @@ TWO = {
         ),
         (
             {"type": "payment_exhausted", "price": 2, "balance": 1, "mints": []},
-            ("payment_exhausted", "", "A call costs 2 sat, and 1 are left. Pay in a token?"),
+            ("payment_exhausted", "", "A call costs 2 sat, with 1 left. Pay in a token?"),
         ),
         (
             {"type": "budget_exhausted", "unit": "usd", "limit": 1.5, "spent": 1.5004},

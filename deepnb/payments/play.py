@@ -6,7 +6,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
-from deepnb.errors import MintError
+from deepnb.errors import MintError, MintUnreachableError
 from deepnb.payments.config import address
 from deepnb.payments.mint import Mint, Output
 from deepnb.payments.settle import split
@@ -31,7 +31,13 @@ def play_money(mint: str, sats: int) -> Token:
     Raises:
         MintError: It cannot be reached, or is no test mint.
     """
-    return issue(mint, sats)
+    try:
+        return issue(mint, sats)
+    except MintUnreachableError as error:
+        raise MintUnreachableError(
+            f"{address(mint)} cannot be reached, so there is no play money. Is there a network? "
+            "Any other test mint will do, one on this machine too."
+        ) from error
 
 
 def issue(

@@ -123,7 +123,7 @@ def _asked_without_words(request: dict[str, Any]) -> str:
         return f"The budget is used up: {spent} of {limit} {unit}. Raise it, or stop?"
     if request.get("type") == "payment_exhausted":
         price, balance = (request.get(key, "?") for key in ("price", "balance"))
-        return f"A model call costs {price} sat, and {balance} are left. Pay in a token, or stop?"
+        return f"A model call costs {price} sat, with {balance} left. Pay in a token, or stop?"
     return str(request.get("type") or as_json(request)).replace("_", " ")
 
 

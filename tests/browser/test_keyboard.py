@@ -240,10 +240,11 @@ def test_menus_history_and_a_fork(lab):
     person.done()
 
 
+DIRTY = "() => jupyterapp.shell.currentWidget.context.model.dirty === {}"
 KEYS = ["d", "d", "a", "b", "0", "0", "x", "z", "m", "y", "c", "v", "h", "l", "1", "Shift+m", "s"]
 
 
-def test_the_notebooks_own_keys_do_nothing_in_the_panel(lab):
+def test_of_the_notebooks_own_keys_the_panel_takes_all_but_to_save(lab):
     person = Person(lab, "plan")
     panel = person.panel
     kernel = lab.page.evaluate(
@@ -261,3 +262,11 @@ def test_the_notebooks_own_keys_do_nothing_in_the_panel(lab):
     assert lab.page.locator(".jp-Dialog").count() == 0
     now = lab.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.id")
     assert now == kernel
+
+    lab.page.wait_for_function(DIRTY.format("true"))  # a cell was run, and nobody has saved it
+    person.press("Control+s")
+    lab.page.wait_for_function(DIRTY.format("false"))
+    assert lab.saved().cells[1].execution_count
+    expect(panel.get_by_role("textbox", name="Message")).to_be_focused()
+    person.press("d", "d")
+    person.done()

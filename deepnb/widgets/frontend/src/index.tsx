@@ -6,7 +6,7 @@ import { AppProvider, type App } from "./app";
 import type { WidgetModel } from "./client";
 import { Explorer } from "./explorer";
 import { keepFocus } from "./focus";
-import { hideTwin, installStyles } from "./page";
+import { hideTwin, installStyles, keepKeys } from "./page";
 import { Shell } from "./shell/Shell";
 import { Conversation } from "./store";
 import { followTheme } from "./theme";
@@ -33,10 +33,8 @@ function render({ model, el }: Props): () => void {
   root.className = "dn";
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "deepnb session");
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
-  // What is typed in here is not meant for the notebook.
-  for (const kind of ["keydown", "keypress", "keyup"]) root.addEventListener(kind, (event) => event.stopPropagation());
   el.append(root);
+  keepKeys(root);
   const unfollow = followTheme(root);
   const letGo = keepFocus(root);
   const stop = run(model, root);

@@ -26,6 +26,19 @@ function fingerprint(text: string): string {
   return hash.toString(36);
 }
 
+const KEYS = "data-lm-suppress-shortcuts";
+
+/** Keeps keys from the notebook, which would take them for its own commands; to save is meant for it all the same. */
+export function keepKeys(root: HTMLElement): void {
+  root.setAttribute(KEYS, "true");
+  for (const kind of ["keydown", "keypress", "keyup"] as const)
+    root.addEventListener(kind, (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return event.stopPropagation();
+      root.removeAttribute(KEYS);
+      setTimeout(() => root.setAttribute(KEYS, "true"));
+    });
+}
+
 /** Hides the transcript that was saved beside a panel, as long as the panel shows it itself. */
 export function hideTwin(panel: string): () => void {
   if (!panel) return () => {};

@@ -132,13 +132,14 @@ function useFocusOnCall() {
 function OfflineNote({ onChoose }: { onChoose: () => void }) {
   const model = useStore((store) => store.facts?.model ?? null);
   const asks = useStore(asksByRule);
+  const paid = useStore((store) => !!store.facts?.payment);
   if (model?.state !== "offline") return null;
   return (
     <div class="dn-note dn-offline">
       <Icon name="quote" />
       <span>
         <b>{asks ? "It works by rule, from what your argument lacks." : "Answers will be verbatim quotes, each with its source."}</b>{" "}
-        Nothing leaves this machine. For {asks ? "more than that" : "written reports"}, {model.can_switch ? <button type="button" class="dn-link" onClick={onChoose}>choose a model</button> : "choose a model"} or
+        {!paid && "Nothing leaves this machine. "}For {asks ? "more than that" : "written reports"}, {model.can_switch ? <button type="button" class="dn-link" onClick={onChoose}>choose a model</button> : "choose a model"} or
         set <code>DEEPNB_MODEL</code>.
       </span>
     </div>

@@ -28,31 +28,6 @@ const WALL: Config = {
 const purify = DOMPurify(window);
 purify.setConfig(WALL); // once: it takes longer to read than most texts to check
 
-/** Nothing in it is loaded, or runs. */
-const inert = document.implementation.createHTMLDocument("");
-
-/** The browser's own wall, where it has one: it takes a tenth of the time, and what is being written is checked often. */
-const native = nativeWall();
-
-function nativeWall(): Sanitizer | null {
-  const math = MATH.split(" ").map((name) => ({ name, namespace: "http://www.w3.org/1998/Math/MathML" }));
-  try {
-    const wall = new Sanitizer({ elements: [...TEXT.split(" "), ...math], attributes: ATTRIBUTES.split(" "), dataAttributes: false });
-    return "allowElement" in wall ? wall : null; // an earlier draft took no notice of such a list
-  } catch {
-    return null;
-  }
-}
-
-function checked(html: string): DocumentFragment {
-  if (!native) return purify.sanitize(html) as unknown as DocumentFragment; // as the wall says
-  const box = inert.createElement("div");
-  box.setHTML(html, { sanitizer: native });
-  const made = inert.createDocumentFragment();
-  made.append(...box.childNodes);
-  return made;
-}
-
 export interface Rendering {
   /** Whether the reader wants to see what is loaded from elsewhere. */
   images: boolean;
@@ -69,7 +44,7 @@ export function render(markdown: string, rendering: Rendering): DocumentFragment
 }
 
 function nodes(text: string, rendering: Rendering, allRows: boolean): DocumentFragment {
-  const made = checked(html(text, allRows));
+  const made = purify.sanitize(html(text, allRows)) as unknown as DocumentFragment; // as the wall says
   made.querySelectorAll("[href]:not(a)").forEach((formula) => formula.removeAttribute("href")); // a link to some browsers
   made.querySelectorAll("a").forEach(finishLink);
   made.querySelectorAll("img").forEach((image) => finishImage(image, rendering.images));
