@@ -2,8 +2,9 @@
 
 The peer is the mint's own state check (NUT-07), which is the least that finding out about a token
 can cost; both are timed in turn, and medians are compared. Charging is timed on a token that is
-locked to the wallet, where the mint is not asked, and on a plain one, without the check in it.
-Twenty sessions then pay and settle at once, and every sat is accounted for.
+locked to the wallet, where the mint is not asked, on a plain one, without the check in it, and in the
+model calls of an agent, against the same agent for nothing. Twenty sessions then pay and settle at
+once, and every sat is accounted for.
 
     python benchmarks/payments.py
 """
@@ -18,19 +19,28 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from deepnb import agents
 from deepnb.payments import Cashu
 from deepnb.payments.mint import Mint
 from deepnb.payments.play import issue
+from deepnb.testing import ScriptedModel, call
 from tests.payments.mints import RealMint, locked, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from langchain_core.runnables import RunnableConfig
 
     from deepnb.payments import Refund, Till, Token
 
 ROUNDS = 15
 SESSIONS = 20
 CALLS = 5
+LOOKS = 50
+AGENTS = 5
 VALIDATION_LIMIT = 3.0
 CHARGE_LIMIT = 0.005
 AMOUNT = 1_000
@@ -65,19 +75,39 @@ def charging(till: Till, token: Token) -> float:
     is_locked = token.proofs[0].secret.startswith("[")
     mint.states(asked)
     times = []
-    for call in range(ROUNDS * 3):
-        whole = seconds(lambda: till.charge(account, f"call {call}"))  # noqa: B023
+    for number in range(ROUNDS * 3):
+        whole = seconds(lambda: till.charge(account, f"call {number}"))  # noqa: B023
         times.append(whole if is_locked else whole - seconds(lambda: mint.states(asked)))
     mint.close()
     return statistics.median(times)
+
+
+def in_an_agent(cashu: Cashu, till: Till, url: str) -> tuple[float, float]:
+    """Give the median seconds of an agent's model call, with its tool's, paid for and not."""
+    looks = [call("ls", path="/")] * LOOKS
+
+    def run(payment: Cashu | None, thread: str) -> float:
+        model = ScriptedModel([*looks, "done"])
+        graph = agents.get("deep", model=model, payment=payment, checkpointer=InMemorySaver())
+        asked = {"messages": [HumanMessage("go")]}
+        config: RunnableConfig = {"configurable": {"thread_id": thread}}
+        return seconds(lambda: graph.invoke(asked, config)) / (LOOKS + 1)
+
+    pairs = []
+    for number in range(AGENTS):
+        thread = f"agent {number}"
+        till.deposit(thread, issue(url, AMOUNT, lambda: locked(till.pubkey)).written())
+        pairs.append((run(cashu, thread), run(None, thread)))
+        assert till.spent(thread) == (LOOKS + 1) * till.price
+    return statistics.median(one for one, _ in pairs), statistics.median(two for _, two in pairs)
 
 
 def session(till: Till, token: Token) -> Refund:
     """Pay in, make some calls, and have the rest back."""
     account = f"session {token.amount}"
     till.deposit(account, token.written())
-    for call in range(CALLS):
-        till.charge(account, f"call {call}")
+    for number in range(CALLS):
+        till.charge(account, f"call {number}")
     return till.settle(account)
 
 
@@ -99,17 +129,21 @@ def at_once(till: Till, url: str) -> tuple[float, int]:
 
 def measure(mint: RealMint, wallet: Path) -> int:
     """Print every number with its limit; 1 if one is missed."""
-    with Cashu([mint.url], wallet=wallet).open() as till:
+    cashu = Cashu([mint.url], wallet=wallet)
+    with cashu.open() as till:
         ours, peer = validation(till, mint.url)
         on_locked = charging(till, issue(mint.url, AMOUNT, lambda: locked(till.pubkey)))
         on_plain = charging(till, issue(mint.url, AMOUNT))
+        paid, free = in_an_agent(cashu, till, mint.url)
         took, astray = at_once(till, mint.url)
+    print(f"a model call of an agent: {paid * 1000:.1f} ms, for nothing {free * 1000:.1f} ms")
     print(f"taking a token in: {ours * 1000:.1f} ms; the mint's own check: {peer * 1000:.1f} ms")
     print(f"{SESSIONS} sessions pay, make {CALLS} calls each and settle at once: {took:.1f} s")
     rows = [
         ("taking a token in, to the mint's own check", ours / peer, VALIDATION_LIMIT, "x"),
         ("a charge on a locked token", on_locked, CHARGE_LIMIT, "s"),
         ("a charge on a plain token, beside the mint's check", on_plain, CHARGE_LIMIT, "s"),
+        ("paying, in a model call of an agent", paid - free, CHARGE_LIMIT, "s"),
         (f"astray after {SESSIONS} sessions at once", float(astray), 0.0, "sat"),
     ]
     for what, value, limit, unit in rows:
