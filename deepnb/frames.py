@@ -238,12 +238,15 @@ class Frames:
 
         Args:
             rows: By name: path, home, size and modified (seconds since 1970, None if unknown); for
-                a file that is mapped also its state, and its path on the other side.
+                a file that is mapped also its state, and its path on the other side. `written_as`
+                has the paths by which agents may call it, if not by this one alone.
         """
         authors = self._authors.now()
 
         def by(row: Data) -> str:
-            agent, moment = authors.get(text_of(row.get("path")), ("", 0.0))
+            names = row.get("written_as", [text_of(row.get("path"))])
+            known = (authors[name] for name in names if name in authors)
+            agent, moment = max(known, key=lambda one: one[1], default=("", 0.0))
             is_newer = number_of(row.get("modified")) > moment + _LATER
             return agent if agent and not is_newer else "person"
 

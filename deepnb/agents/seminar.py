@@ -18,7 +18,7 @@ from deepnb.models.offline import OfflineModel
 from deepnb.models.offline.request import understand
 from deepnb.models.offline.save import put
 from deepnb.tutoring.citing import cited, resolve
-from deepnb.tutoring.claims import why_vague
+from deepnb.tutoring.claims import subject, why_vague
 from deepnb.tutoring.document import Argument, Row, parse
 from deepnb.tutoring.gaps import gaps
 from deepnb.tutoring.intent import claim
@@ -72,10 +72,12 @@ def _given(turn: Turn, said: str) -> tuple[Argument, str]:
     if rows := parse(said).rows:
         return Argument(rows), documents.title_of(Argument(rows))
     about = _ABOUT.fullmatch(said)
-    topic = claim(about["topic"] if about else said).strip()
-    is_thesis = 0 < len(topic) <= _LONGEST and not why_vague(topic)
+    held = claim(about["topic"] if about else said).strip()
+    topic = held[:1].upper() + held[1:]
+    is_claim = terms(subject(topic)) or not why_vague(topic)
+    is_thesis = 0 < len(topic) <= _LONGEST and is_claim
     rows = (Row("thesis", topic),) if is_thesis else ()
-    return Argument(rows), topic[:1].upper() + topic[1:]
+    return Argument(rows), topic
 
 
 def _what_is_missing(argument: Argument) -> str:

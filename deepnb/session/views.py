@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deepnb import agents
 from deepnb.files import Folder
+from deepnb.files.namespace import FILES, WORKSPACE
 from deepnb.session.facts import Facts
 from deepnb.session.workspace import memory_rows, with_mapped, workspace_rows
 
@@ -62,7 +63,10 @@ class Views(Facts):
         """
         rows = [*memory_rows(self.state)]
         if isinstance(self._core.recipe.agent, str):
-            rows += workspace_rows(Folder(self.workspace))
+            # Agents that know no other files of the person may have the workspace at `/files/`.
+            homes = (WORKSPACE,) if self.options.get("client") else (WORKSPACE, FILES)
+            memory = {row["path"] for row in rows}
+            rows += workspace_rows(Folder(self.workspace), homes, memory)
         return self._all_frames.files(with_mapped(rows, self.exchange.mapped_files()))
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deepnb.files.namespace import FILES, WORKSPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from deepnb.exchange import MappedFile
     from deepnb.files import Folder
@@ -28,11 +28,22 @@ def memory_rows(state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def workspace_rows(folder: Folder) -> Iterator[dict[str, Any]]:
-    """List what is in the folder on disk."""
+def workspace_rows(
+    folder: Folder, homes: Iterable[str], memory: Container[str]
+) -> Iterator[dict[str, Any]]:
+    """List what is in the folder on disk.
+
+    Args:
+        folder: The workspace.
+        homes: Where the agent may have it: under these paths it writes there.
+        memory: Paths that are in the agent's memory, and so not there.
+    """
     for info in folder.glob("**/*").matches or []:
         yield {
             "path": WORKSPACE.rstrip("/") + info["path"],
+            "written_as": [
+                path for home in homes if (path := home.rstrip("/") + info["path"]) not in memory
+            ],
             "home": "workspace",
             "size": info.get("size"),
             "modified": _moment(info.get("modified_at")),

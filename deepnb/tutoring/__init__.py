@@ -5,6 +5,7 @@
     hints.py      help with a gap in four steps, from a question to nearly told
     rules.py      what a tutor's reply or a document breaks
     told.py       whether a reply gives away what the person was to find
+    beside.py     what is said of oneself, one's work or the tutor, and not to the matter
     intent.py     whether a request is ambiguous, clear, or plainly factual
     frames.py     an argument as a DataFrame
 

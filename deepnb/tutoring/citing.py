@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from deepnb.keywords import words
 from deepnb.tutoring.own_words import without_code
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ def resolve(title: str, titles: Sequence[str]) -> list[str]:
             if found := [each for each in titles if fits(written, each)]:
                 return found
     return []
+
+
+def mentioned(text: str, titles: Sequence[str]) -> bool:
+    """Whether a text has the words of a file's title in it, with or without brackets."""
+    said = f" {' '.join(words(text))} "
+    names = (words(_EXTENSION.sub("", same_title(title).rpartition("/")[2])) for title in titles)
+    return any(name and f" {' '.join(name)} " in said for name in names)
 
 
 def _readings(title: str) -> Iterator[str]:

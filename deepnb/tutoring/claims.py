@@ -120,6 +120,17 @@ def why_vague(thesis: str) -> str:
     return next((why for why, is_so in reasons.items() if is_so), "")
 
 
+def subject(text: str) -> str:
+    """What a text says something of, however little: "money", if it is "Money is bad".
+
+    Empty if it asks, announces, or only names a topic.
+    """
+    verb = _VERB.search(text)
+    if verb is None or not words(text[verb.end() :]) or text.endswith(("?", "\uff1f")):
+        return ""
+    return "" if _ANNOUNCES.match(text) or _is_topic(text) else text[: verb.start()].strip()
+
+
 def _takes_no_side(text: str) -> bool:
     return not _CONCEDES.match(text) and _TAKES_NO_SIDE.search(text) is not None
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from deepnb.keywords import terms
 from deepnb.tutoring.choices import BETTER, ask_about, ask_back
 from deepnb.tutoring.citing import cited
-from deepnb.tutoring.claims import why_vague
+from deepnb.tutoring.claims import subject, why_vague
 from deepnb.tutoring.english import is_foreign
 from deepnb.tutoring.own_words import quotations
 
@@ -231,6 +231,8 @@ def _stated(body: str) -> Intent:
         return _CLEAR
     if _UNSAID.match(body):
         return Intent("clarify", *ask_back("help", ()))
+    if _about(subject(body)):  # a claim, though it may be a vague one
+        return _CLEAR
     is_question = body.endswith("?")
     if len(about) > 1 and (is_question or not why_vague(body)):
         return _CLEAR

@@ -16,6 +16,7 @@ from deepnb.tutoring import told
 from deepnb.tutoring.asked import asked
 from deepnb.tutoring.citing import CITATION, cited, resolve, same_title
 from deepnb.tutoring.claims import why_straw_man, why_vague
+from deepnb.tutoring.document import Row
 from deepnb.tutoring.english import is_foreign
 from deepnb.tutoring.key_terms import is_defined, key_terms
 from deepnb.tutoring.own_words import NAME, blank, quotations
@@ -23,7 +24,7 @@ from deepnb.tutoring.own_words import NAME, blank, quotations
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deepnb.tutoring.document import Argument, Row
+    from deepnb.tutoring.document import Argument
     from deepnb.tutoring.told import Dialogue
 
 Rule = Literal[
@@ -149,6 +150,11 @@ def new_evidence(argument: Argument) -> list[Finding]:
     """Find what a reply brings that nothing before it has: sources, numbers, quotations."""
     before = [row.text for row in argument.rows if row.kind not in ("reply", "conclusion")]
     return [found for row in argument.of("reply") for found in _new(row, before)]
+
+
+def has_evidence(text: str) -> bool:
+    """Whether a text has something to show: a file, a number, a quotation, a source, a name."""
+    return is_foreign(text) or any(_new(Row("evidence", text), []))
 
 
 def vague_thesis(argument: Argument) -> list[Finding]:

@@ -8,6 +8,8 @@ from langchain_core.messages import HumanMessage
 from deepnb import agents
 from deepnb.agents.tutor.offline import NOTICE
 from deepnb.agents.tutor.prompts import ARGUMENT
+from deepnb.files import Folder
+from deepnb.testing import call
 from deepnb.tutoring import rules
 from deepnb.tutoring.document import parse
 from deepnb.tutoring.gaps import gaps
@@ -36,6 +38,8 @@ def begun(opened, **options):
     ("request_", "asked", "label"),
     [
         ("Help me with my argument", "What would you like to do with", "Support a thesis I have"),
+        ("Hello. Can you help me?", "What would you like to do with", "Find a thesis"),
+        ("My argument is not good", "What would you like to do with", "Find a thesis"),
         (
             "I want to write about economics",
             "What about economics",
@@ -66,7 +70,12 @@ def test_what_to_improve_is_asked_and_then_which_text(opened, essay):
 def test_a_draft_that_is_named_is_gone_through_at_any_time(opened, essay):
     (essay / "Draft.md").write_text("## Thesis\n\nMoney must be scarce.\n")
     session = begun(opened)
-    assert "what [[Draft]] argues" in say(session, "Go through [[Draft]] with me")
+    kept = say(session, "Go through [[Draft]] with me", choose("My argument as it is"))
+    assert "as it was" in kept
+    assert kept.endswith("What makes you hold that \u201cSound money needs a fixed supply\u201d?")
+    assert list(session.argument.text.dropna()) == [THESIS]
+    reply = say(session, "Go through [[Draft]] with me", choose("The draft"))
+    assert "I have taken down what [[Draft]] argues" in reply
     assert list(session.argument.text.dropna()) == ["Money must be scarce."]
     assert "No file of yours" in say(session, "Go through [[Nothing]]")
 
@@ -79,6 +88,24 @@ def test_of_style_no_rule_knows_anything(opened, essay):
     assert "no rule knows" in reply
     assert "no heading names a part" in reply
     assert reply.endswith(CLAIM)
+
+
+def test_a_draft_replaces_nothing_where_nobody_can_be_asked(essay):
+    (essay / "Draft.md").write_text("## Thesis\n\nMoney must be scarce.\n")
+    graph = agents.get("tutor", model="offline", workspace=essay)
+    begun = graph.invoke({"messages": [HumanMessage(THESIS)]})
+    messages = [*begun["messages"], HumanMessage("Go through [[Draft]]")]
+    after = graph.invoke({**begun, "messages": messages})
+    assert "say \u201cStart over\u201d first" in after["messages"][-1].text
+    assert after["files"] == begun["files"]
+
+
+def test_a_short_claim_is_taken_as_one(opened):
+    session = opened()
+    reply = say(session, "Rain is good.")
+    assert "taken that down as your thesis" in reply
+    assert session.argument.text[0] == "Rain is good."
+    assert session.argument.missing[0].startswith("vague thesis")
 
 
 def test_an_answer_of_ones_own_is_taken_as_what_was_said(opened):
@@ -201,6 +228,66 @@ def test_the_next_gap_begins_with_no_hint(opened):
     assert say(session, "hint") == first, "of another term, the first step again"
 
 
+@pytest.mark.parametrize(
+    ("said", "remark"),
+    [
+        ("This is too hard for me, I want to quit.", "says nothing against you"),
+        ("I'll never finish this. What now?", "says nothing against you"),
+        ("My essay is a mess.", "no rule can say"),
+        ("Your hints are no use at all!", "I have only rules"),
+    ],
+)
+def test_who_says_that_they_cannot_is_met_and_helped_on(opened, said, remark):
+    session = begun(opened)
+    first, second = say(session, said), say(session, said)
+    assert remark in first
+    assert first.endswith("What would such a person grant you?")
+    assert "Fill in" in second, "help rises as it does otherwise"
+    assert list(session.argument.text.dropna()) == [THESIS]
+
+
+@pytest.mark.parametrize("said", ["I am no good at this, I'm hopeless.", "You're no help."])
+def test_who_begins_so_is_asked_for_a_claim(opened, said):
+    session = opened()
+    reply = body(say(session, said))
+    assert reply.endswith(f"\n\n{CLAIM}")
+    assert reply != CLAIM
+    assert session.argument.text.isna().all()
+
+
+def test_what_is_to_the_matter_is_taken_and_the_rest_is_not_passed_over(opened):
+    session = begun(opened)
+    reply = say(session, "Scarce things keep their price, but I am too slow to cope.")
+    assert "taken that down as clause 1" in reply
+    session = begun(opened, thread="other")
+    reply = say(session, "I'm a failure. Scarce things keep their price.")
+    assert reply.startswith("That it is hard says nothing against you")
+    assert session.argument.text[1] == "Scarce things keep their price."
+
+
+@pytest.mark.parametrize("asked", [" Is that enough?", " What do you think?", " Right?"])
+def test_an_answer_with_a_question_behind_it_is_an_answer(opened, asked):
+    session = begun(opened)
+    reply = say(session, f"Scarce things keep their price.{asked}")
+    assert "clause 1. That part is there, and no rule can see more" in reply
+    assert session.argument.text[1] == "Scarce things keep their price."
+
+
+def test_whether_a_flawed_part_will_do_is_answered_by_its_flaw(opened):
+    reply = say(opened(), "Rain is good. Do you agree?")
+    assert "taken that down as your thesis. Nearly everybody could agree" in reply
+    assert "That part is there" not in reply
+
+
+def test_a_question_of_fact_behind_an_answer_is_answered_too(opened):
+    session = begun(opened)
+    reply = say(session, "Scarce things keep their price. How much did the supply of gold grow?")
+    assert reply.startswith("I have taken that down as clause 1.")
+    assert "`/files/Gold.md`, line 3" in reply
+    assert "Back to your argument: Which of your files shows" in reply
+    assert session.argument.text[1] == "Scarce things keep their price."
+
+
 @pytest.mark.parametrize("demand", ["Just tell me!", "I give up, what is the answer?"])
 def test_who_asks_to_be_told_is_told_what_a_rule_can_tell(opened, demand):
     session = begun(opened)
@@ -269,6 +356,27 @@ def test_a_file_that_is_named_by_its_title_alone_is_cited(opened):
     assert session.argument.query("kind == 'evidence'").citations.iloc[0] == "Gold"
 
 
+def test_evidence_that_shows_nothing_is_asked_for_once_more(opened):
+    session = begun(opened)
+    say(session, "Scarce things keep their price.")
+    reply = say(session, "Everybody knows that.")
+    assert "names no file of yours, and has no number, quotation or source" in reply
+    assert "Which of your files shows" in reply
+    assert "evidence" not in set(session.argument.dropna(subset="text").kind)
+    assert "taken that down as evidence" in say(session, "It is plain to see.")
+    evidence = session.argument.query("kind == 'evidence'").text
+    assert list(evidence) == ["It is plain to see."]
+
+
+@pytest.mark.parametrize(
+    "said", ["My file on the history of paper has it.", "It kept nine tenths of it in 1900."]
+)
+def test_evidence_that_shows_something_is_taken_at_once(opened, said):
+    session = begun(opened)
+    say(session, "Scarce things keep their price.")
+    assert "taken that down as evidence" in say(session, said)
+
+
 def test_what_is_not_finished_can_be_written_too(opened, essay):
     session = begun(opened)
     reply = say(session, "Write it to my files as 'Draft'", "approve")
@@ -287,6 +395,31 @@ def test_its_own_memory_is_written_freely_and_the_persons_files_only_by_approval
     assert "**Not written:** you declined it." in reply
     assert {path.name: path.read_bytes() for path in essay.glob("*.md")} == before
     assert session.argument.text[0] == THESIS
+
+
+def test_the_files_say_who_wrote_them(opened):
+    session = begun(opened)
+    say(session, "Write it to my files as 'Draft'", "approve")
+    by = session.files.set_index("path").by
+    assert by["/workspace/Draft.md"] == "tutor"
+    assert by["/workspace/Gold.md"] == "person"
+    assert by[ARGUMENT] == "tutor"
+
+
+@pytest.mark.parametrize("has_client", [False, True])
+def test_what_a_deep_agent_writes_elsewhere_is_not_the_persons_file(opened, tmp_path, has_client):
+    (tmp_path / "browser").mkdir()
+    client = Folder(tmp_path / "browser") if has_client else False
+    script = [
+        call("write_file", file_path="/files/Gold.md", content="Another."),
+        call("write_file", file_path="/workspace/New.md", content="New."),
+        "Done.",
+    ]
+    session = opened.func(script, client=client, respond="approve")
+    assert ask(session).status == "done"
+    by = session.files.set_index("path").by
+    assert by["/workspace/Gold.md"] == "person"
+    assert by["/workspace/New.md"] == "deep"
 
 
 def test_what_is_there_is_not_created_again(opened, essay):
@@ -360,3 +493,31 @@ def test_a_message_that_says_nothing_is_no_part(opened):
     for text in ("?", "...", "\u0000", "[[", "## ", "```", "yes", "\u202e"):
         assert "What makes you hold" in say(session, text)
     assert list(session.argument.text.dropna()) == [THESIS]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Actually, I changed my mind: I think dredging was worth it.",
+        "wait, I want to change my thesis",
+        "no, I meant something else",
+        "Go back",
+        "stop asking me questions",
+    ],
+)
+def test_who_takes_something_back_is_told_how(opened, said):
+    session = begun(opened)
+    reply = say(session, said)
+    assert "I have taken nothing down. To change a part" in reply
+    assert reply.endswith("What makes you hold that \u201cSound money needs a fixed supply\u201d?")
+
+
+def test_an_answer_that_begins_like_that_is_one(opened):
+    assert "clause 1" in say(begun(opened), "Stop the pump, and the fish die.")
+
+
+def test_another_language_is_not_taken_down_unless_it_says_what_it_is(opened):
+    session = opened()
+    assert "English only" in say(session, "Hilf mir bei meinem Argument")
+    assert "English only" in say(session, "Ich weiß es nicht")
+    assert "taken that down: thesis" in say(session, "Thesis: Geld muss knapp sein.")

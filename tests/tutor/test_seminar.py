@@ -38,6 +38,13 @@ def test_a_topic_is_no_thesis(seminar, essay):
     assert "- What do you claim, in one sentence? *(thesis: no thesis)*" in text
 
 
+def test_a_short_claim_is_a_thesis_though_it_is_vague(seminar, essay):
+    say(seminar(), "Write a seminar that rain is good", "approve")
+    text = (essay / "Rain is good.md").read_text()
+    assert parse(text).text("thesis") == "Rain is good"
+    assert "vague thesis" in text
+
+
 def test_a_document_is_taken_as_it_is(seminar, essay):
     (essay / "Draft.md").write_text(SEMINAR)
     say(seminar(), "Write a seminar from [[Draft]]", "approve")

@@ -86,3 +86,13 @@ def test_an_answer_is_no_call_for_help(said):
 def test_an_order_is_told_by_its_verb():
     assert order("Please search my files for rain") == "search"
     assert order("Searching is hard.") == ""
+
+
+@pytest.mark.parametrize("said", ["Rain is good.", "Zoos are bad", "Chess has advantages for all"])
+def test_a_short_claim_is_no_topic(said):
+    assert intent(said).kind == "clear"
+
+
+@pytest.mark.parametrize("said", ["Rain", "Free will", "The role of rain in art", "It is bad."])
+def test_a_topic_is_no_claim(said):
+    assert intent(said).kind == "clarify"

@@ -75,6 +75,21 @@ def test_a_finding_in_a_document_says_in_which_line():
     assert all(each.line == row.line == 7 for each in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In [[Rain]].",
+        "It was 40.",
+        "\u201cIt rains on all of us.\u201d",
+        "A survey found so.",
+        "So in Oslo.",
+    ],
+)
+def test_evidence_has_something_to_show(text):
+    assert rules.has_evidence(text)
+    assert not rules.has_evidence("Everybody knows that it rains.")
+
+
 def test_several_files_of_one_title_are_named():
     (found,) = rules.citations("See [[Notes]].", ["a/Notes.md", "b/Notes.md"])
     assert "a/Notes.md, b/Notes.md" in found.why
@@ -131,6 +146,7 @@ def test_nothing_is_found_in_another_language(text, other):
 @pytest.mark.parametrize("piece", ["[[", '"a ', "`", "**a", "what? ", "12 ", "as A ", "study a b "])
 def test_any_text_comes_to_an_end(piece):
     text = piece * 5_000
+    rules.has_evidence(text)
     rules.one_question(text)
     rules.citations(text, ["a"])
     rules.given_away(text, Dialogue(["a"], "no evidence"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deepnb.agents.tutor.documents import offer
 from deepnb.agents.tutor.prompts import ARGUMENT
 from deepnb.agents.tutor.reaching import titles
+from deepnb.agents.tutor.standing import Standing
 from deepnb.agents.tutor.taking import answered, part_of, with_parts
 from deepnb.files.namespace import FILES
 from deepnb.keywords import words
@@ -18,7 +19,8 @@ from deepnb.models.offline.request import understand
 from deepnb.models.offline.save import put
 from deepnb.tutoring import rules
 from deepnb.tutoring.asked import asked
-from deepnb.tutoring.citing import cited, resolve
+from deepnb.tutoring.beside import Whom, asks_of_the_answer, hear
+from deepnb.tutoring.citing import cited, mentioned, resolve
 from deepnb.tutoring.document import parse, write
 from deepnb.tutoring.gaps import FLAWED, gaps
 from deepnb.tutoring.hints import LAST, hint
@@ -27,7 +29,6 @@ from deepnb.tutoring.intent import asks_for_help, asks_to_be_told, intent, order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deepnb.agents.tutor.standing import Standing
     from deepnb.models.offline.turn import Turn
     from deepnb.tutoring.document import Row
     from deepnb.tutoring.gaps import Gap
@@ -36,7 +37,19 @@ _NO_ANSWERS = "I know no answers, for I have only rules. This is as far as they 
 _TO_JUDGE = "That is for you to judge, and for me to ask about."
 _CANNOT = "I cannot do that without a language model. I can ask, until the argument is yours."
 _FOR_WHAT = "Name what to look for, as in \u201cSearch my files for mentions of rain\u201d."
-_HOW_TO_CHANGE = "To change a part, begin with its name, for example \u201cReply: \u2026\u201d."
+_REMARKS: dict[Whom, str] = {
+    "self": "That it is hard says nothing against you, and nothing is lost: one small step is "
+    "enough.",
+    "work": "How good it is, no rule can say, and it need not be finished at once: one small step "
+    "is enough.",
+    "tutor": "I have only rules, which see no meaning, so they may well miss what you need.",
+}
+_IS_THERE = "That part is there, and no rule can see more; whether it is good is for you to judge."
+_WHAT_COUNTS = (
+    "I have not taken that down. It names no file of yours, and has no number, quotation or source "
+    "in it, one of which would count. Say it once more, and I take it down as it is."
+)
+HOW_TO_CHANGE = "To change a part, begin with its name, for example \u201cReply: \u2026\u201d."
 
 # What is meant as a demand: "for example" may also begin an answer.
 _DEMANDS = re.compile(
@@ -56,6 +69,11 @@ _ANOTHER = re.compile(
     r"(?i)\W*(?:(?:i|we)\b[^.?!]{0,20}\b(?:want|need|have|like|going|plan|trying) to (?:write|talk|"
     r"work|learn|think|read|discuss)\b|let['\u2019]?s (?:talk|write|work|think|speak)\b"
     r"|(?:i am|i['\u2019]m) interested in\b).*"
+)
+_TAKES_BACK = re.compile(
+    r"(?is)\W*(?:(?:wait|no|actually|well|sorry|oh|but)\b[\s,]*)*(?:(?:i|let me)\b[^.:;]{0,20}"
+    r"(?:\bchanged? (?:my|the)|\bmeant something else|\btake (?:it|that) back)\b.*"
+    r"|(?:go|step) back\W*|undo\b.{0,20}|stop(?: (?:it|this|now|asking)\b.*)?\W*)"
 )
 _OTHERWISE = "To begin with something else, say \u201cStart over\u201d."
 # Questions that need no question mark to be told from an answer: "What can be printed is printed."
@@ -79,12 +97,49 @@ def go_on(turn: Turn, now: Standing) -> str:
     if _ANEW.fullmatch(said):
         return taken(turn, "The argument is forgotten. Your files are as they were.", [])
     if _is_demand(said):
-        return _told(now)
+        return _remarked(hear(said).beside, _told(now))
+    return beside(turn, now) or _all_of_a_kind(turn, now)
+
+
+def _all_of_a_kind(turn: Turn, now: Standing) -> str:
+    """Reply to what is a request, or a question, or an answer."""
+    said = turn.request
     if order(said) or said.endswith("?") or _ASKS.match(said):
         return aside(turn, now)
+    if _TAKES_BACK.fullmatch(said):
+        return f"I have taken nothing down. {HOW_TO_CHANGE} {_OTHERWISE}\n\n{now.question}".rstrip()
     if _ANOTHER.match(said) and intent(said).kind == "clarify":
         return f"{_OTHERWISE}\n\n{now.question}"
     return take(turn, now)
+
+
+def beside(turn: Turn, now: Standing) -> str:
+    """Reply to what is not all about the matter; empty if it is, or only asks something.
+
+    What is to the matter is taken down, and what else was said is not passed over.
+    """
+    matter, question, whom = hear(turn.request)
+    if (question or whom) and _is_answer(matter, now):
+        return _remarked(whom, take(turn.asking(matter), now, question))
+    if not whom or order(matter):
+        return ""
+    if question and not asks_of_the_answer(question):
+        return _remarked(whom, aside(turn.asking(question), now))
+    if now.is_open:
+        return _remarked(whom, _helped(now))
+    # Who wants help, or a better text, is asked which.
+    return _remarked(whom, now.question) if whom in ("self", "tutor") else ""
+
+
+def _remarked(whom: Whom | None, text: str) -> str:
+    return f"{_REMARKS[whom]}\n\n{text}" if whom in _REMARKS else text
+
+
+def _is_answer(said: str, now: Standing) -> bool:
+    """Whether something is said that could be a part of the argument, or begin one."""
+    is_request = order(said) or _ASKS.match(said) or _ANOTHER.match(said)
+    is_claim = now.is_open or intent(said).kind == "clear"
+    return bool(words(said)) and is_claim and not is_request and not _TALK.fullmatch(said)
 
 
 def _is_demand(said: str) -> bool:
@@ -96,7 +151,7 @@ def _is_demand(said: str) -> bool:
 
 def _helped(now: Standing) -> str:
     if now.gap is None:
-        return f"Nothing is missing by the rules, so there is no hint to give. {_HOW_TO_CHANGE}"
+        return f"Nothing is missing by the rules, so there is no hint to give. {HOW_TO_CHANGE}"
     last = "There is no further hint than this one.\n\n" if now.level >= LAST else ""
     return last + hint(now.gap, max(now.level, 0) + 1)
 
@@ -108,11 +163,11 @@ def _told(now: Standing) -> str:
 # Answers
 
 
-def take(turn: Turn, now: Standing) -> str:
-    """Take down what was said as the part that was asked for."""
+def take(turn: Turn, now: Standing, question: str = "") -> str:
+    """Take down what was said as the part that was asked for; a question may come behind it."""
     gap, said = now.gap, turn.request
     if gap is None:
-        return f"The argument is complete by the rules. {_HOW_TO_CHANGE}"
+        return f"The argument is complete by the rules. {HOW_TO_CHANGE}"
     if not words(said) or _TALK.fullmatch(said):
         return gap.question
     if len(said) > _LONGEST_PART:
@@ -122,10 +177,15 @@ def take(turn: Turn, now: Standing) -> str:
         )
     if wrong := _wrong_citation(turn, said):
         return f"{wrong}\n\n{gap.question}"
-    if gap.kind == "no evidence" and (file := resolve(said.strip(" ."), titles(turn))):
-        said = f"[[{PurePosixPath(file[0]).stem}]]"
+    if gap.kind == "no evidence":
+        if file := resolve(said.strip(" ."), titles(turn)):
+            said = f"[[{PurePosixPath(file[0]).stem}]]"
+        elif not rules.has_evidence(said) and not mentioned(said, titles(turn)):
+            again = f"{_WHAT_COUNTS}\n\n{gap.question}"
+            if not any(again in reply for _, reply in turn.earlier):
+                return again
     ack = f"I have taken that down as {_called(gap)}."
-    return taken(turn, ack, answered(now.argument, gap, said))
+    return taken(turn, ack, answered(now.argument, gap, said), question)
 
 
 def take_parts(turn: Turn, now: Standing, parts: Sequence[Row]) -> str:
@@ -142,18 +202,20 @@ def take_parts(turn: Turn, now: Standing, parts: Sequence[Row]) -> str:
     return taken(turn, ack, with_parts(now.argument, parts, turn.request))
 
 
-def taken(turn: Turn, ack: str, rows: Sequence[Row]) -> str:
-    """Write the argument down, and ask what it needs next."""
+def taken(turn: Turn, ack: str, rows: Sequence[Row], question: str = "") -> str:
+    """Write the argument down, answer a question about it, and ask what it needs next."""
     text = write(rows)
     _, problem = put(turn, ARGUMENT, text)
     if problem:
         return f"I could not take that down: {problem}"
     argument = parse(text)
     gap = next(iter(gaps(argument)), None)
-    if gap is None:
-        return f"{ack}\n\n{offer(argument)}"
-    why = f" {gap.why}" if gap.kind in FLAWED else ""
-    return f"{ack}{why}\n\n{gap.question}"
+    if question and not asks_of_the_answer(question):
+        return f"{ack}\n\n{aside(turn.asking(question), Standing(argument, gap, level=0))}"
+    if gap and gap.kind in FLAWED:
+        return f"{ack} {gap.why}\n\n{gap.question}"
+    is_there = f" {_IS_THERE}" if question else ""
+    return f"{ack}{is_there}\n\n{gap.question if gap else offer(argument)}"
 
 
 def _called(gap: Gap) -> str:
@@ -192,14 +254,14 @@ def aside(turn: Turn, now: Standing) -> str:
     if verb == "check" or (now.is_open and not verb and _OF_THE_TEXT.search(said)):
         return back(now, checked(turn, now))
     if verb in _BEGINNING:
-        return now.question or _HOW_TO_CHANGE
+        return now.question or HOW_TO_CHANGE
     if verb:
         text = _FOR_WHAT if is_search else _CANNOT
     elif now.gap and now.is_open:
         text = f"I ask by a rule, which says: {now.gap.why}"
     else:
         text = _TO_JUDGE
-    return f"{text}\n\n{now.question or _HOW_TO_CHANGE}"
+    return f"{text}\n\n{now.question or HOW_TO_CHANGE}"
 
 
 def back(now: Standing, text: str) -> str:

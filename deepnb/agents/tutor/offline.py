@@ -16,12 +16,19 @@ from deepnb.agents.tutor.standing import standing
 from deepnb.agents.tutor.writing import accepted, create, keep
 from deepnb.models.offline import OfflineModel
 from deepnb.tutoring.document import parse
+from deepnb.tutoring.english import is_foreign
 
 if TYPE_CHECKING:
     from deepnb.models.offline.turn import Turn
 
 NOTICE = (
     "*No language model is configured, so I ask by rule: I see words and signs, and no meaning.*"
+)
+
+
+ENGLISH_ONLY = (
+    "I have not taken that down: my rules know English only. A part that begins with its name, as "
+    "in \u201cThesis: \u2026\u201d, I take as it is."
 )
 
 
@@ -48,4 +55,6 @@ def _answer(turn: Turn) -> str:
         return go_through(turn, now, said)
     if parts := parse(said).rows:
         return take_parts(turn, now, parts)
+    if is_foreign(said):
+        return f"{ENGLISH_ONLY}\n\n{now.question}"
     return go_on(turn, now) if now.is_open else open_with(turn, now)

@@ -6,7 +6,15 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from deepnb.agents.tutor.dialogue import aside, checked, looked_up, take, taken
+from deepnb.agents.tutor.dialogue import (
+    HOW_TO_CHANGE,
+    aside,
+    beside,
+    checked,
+    looked_up,
+    take,
+    taken,
+)
 from deepnb.agents.tutor.reaching import read, titles
 from deepnb.tutoring.choices import COLLECT, CURRENT, DRAFT, PASTE, SIDES
 from deepnb.tutoring.citing import cited, resolve
@@ -24,6 +32,7 @@ _GO_THROUGH = re.compile(
     r"(?:go (?:through|over)|review|discuss|use|(?:start|begin) (?:from|with))\s+"
     r"(?:\[\[|(?:my|the|this|a)\s+(?:draft|essay|text|paper))"
 )
+_TAKE, _KEEP = "The draft", "My argument as it is"
 _TEXTS = (".md", ".txt", ".rst", ".tex")
 _MOST_CHOICES = 10
 
@@ -38,6 +47,8 @@ def open_with(turn: Turn, now: Standing, *, may_ask: bool = True) -> str:
     """
     if asks_for_help(turn.request):
         return _clarified(turn.asking("Help"), now)
+    if reply := beside(turn, now):
+        return reply
     found = intent(turn.request)
     if found.kind == "clarify":
         return _clarified(turn, now) if may_ask else now.question
@@ -102,7 +113,16 @@ def go_through(turn: Turn, now: Standing, said: str) -> str:
     if not argument.rows:
         none = f"In [[{title}]] no heading names a part of an argument, such as a thesis."
         return f"{blind}{none}\n\n{now.question}"
+    if now.argument.rows and not _may_replace(turn, title):
+        instead = f"To go on with [[{title}]], say \u201cStart over\u201d first."
+        return f"Your argument is as it was. {instead}\n\n{now.question or HOW_TO_CHANGE}"
     return taken(turn, f"{blind}I have taken down what [[{title}]] argues.", argument.rows)
+
+
+def _may_replace(turn: Turn, title: str) -> bool:
+    """Ask whether the argument so far may go; where nobody can be asked, it stays."""
+    question = f"What [[{title}]] argues would replace your argument. Which shall we go on with?"
+    return _choose(turn, question, (_TAKE, _KEEP))[0] == _TAKE
 
 
 def _which(turn: Turn, said: str, texts: Sequence[str]) -> str:
