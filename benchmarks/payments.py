@@ -2,9 +2,9 @@
 
 The peer is the mint's own state check (NUT-07), which is the least that finding out about a token
 can cost; both are timed in turn, and medians are compared. Charging is timed on a token that is
-locked to the wallet, where the mint is not asked, on a plain one, without the check in it, and in the
-model calls of an agent, against the same agent for nothing. Twenty sessions then pay and settle at
-once, and every sat is accounted for.
+locked to the wallet, where the mint is not asked, on a plain one, without the check in it, and in
+the model calls of an agent, against the same agent for nothing. Twenty sessions then pay and settle
+at once, and every sat is accounted for.
 
     python benchmarks/payments.py
 """
