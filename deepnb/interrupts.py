@@ -54,8 +54,15 @@ AnswerType = TypeVar("AnswerType", bound="Answer")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Pattern = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
-MONEY = re.compile(r"cashu[AB][\w+/-]{16,}=*")
-"""What looks like a Cashu token: whoever has read it can spend it, so that nothing may hold it."""
+_WRAP = r"[ \t]*(?:\r?\n|(?:\\r)?\\n)[ ]*(?:\d+(?:\t|\\t))?[ \t>]*"
+_CODE = "[A-Za-z0-9_+/-]"
+MONEY = re.compile(
+    f"cashu[AB](?:{_CODE}{{16,80}}(?:{_WRAP}{_CODE}{{60,}})*{_WRAP}{_CODE}+|{_CODE}{{16,}})=*"
+)
+"""What looks like a Cashu token: whoever has read it can spend it, so that nothing may hold it.
+
+It may be wrapped, as mails are, and shown with the numbers of its lines.
+"""
 HANDLE = re.compile("cashu:[0-9a-f]{32}")
 """What a deposit goes by, which is worth nothing."""
 

@@ -153,10 +153,11 @@ def _budget(request: Mapping[str, Any], _who: str, terminal: Terminal) -> dict[s
 
 def _payment(request: Mapping[str, Any], _who: str, terminal: Terminal) -> dict[str, Any]:
     cost = f"? A model call costs {request['price']} sat, and {request['balance']} are left"
-    mints = ", ".join(one_line(mint) for mint in request["mints"])
-    terminal.show("", terminal.paint.bold(cost), terminal.paint.dim(f"  Tokens of {mints}"))
-    words = terminal.secret("A Cashu token, which is not shown? Or [s]top")
-    return {"stop": True} if words.lower() in ("s", "stop") else {"token": words}
+    where = "  Pay in a notebook, in the panel or with session.fund(token)."
+    terminal.show("", terminal.paint.bold(cost), terminal.paint.dim(where))
+    if terminal.choose({"l": "[l]eave it open", "s": "[s]top"}) == "l":
+        raise EOFError
+    return {"stop": True}
 
 
 _ASKED_BY_TYPE = {

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,10 +18,7 @@ from deepnb.transcript.legible import legible
 from deepnb.transcript.questions import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-_END = "\x04"
-"""Ctrl-D, where a line is not edited by the terminal."""
+    from collections.abc import Mapping
 
 
 class Terminal:
@@ -63,15 +59,6 @@ class Terminal:
             pass
         return words
 
-    def secret(self, prompt: str) -> str:
-        """Read a line that is not empty, and is not shown while it is typed."""
-        with _unseen():
-            words = self.words(prompt)
-        self.show("")
-        if _END in words:
-            raise EOFError
-        return words
-
     def choose(self, labels: Mapping[str, str]) -> str:
         """Read the beginning of one of the labels; Enter alone decides nothing.
 
@@ -97,23 +84,6 @@ class Terminal:
             except ValueError:
                 self.show(f"This must be JSON, as {legible(shown)} is.")
         return value
-
-
-@contextmanager
-def _unseen() -> Iterator[None]:
-    """Have nothing shown of what is typed, and take more of it than a line that can be edited."""
-    try:
-        import termios
-    except ImportError:  # Windows has other terminals
-        yield
-        return
-    before = termios.tcgetattr(sys.stdin)
-    flags = before[3] & ~termios.ECHO & ~termios.ICANON
-    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, [*before[:3], flags, *before[4:]])
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _forget_what_was_typed() -> None:

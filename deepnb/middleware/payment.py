@@ -11,6 +11,9 @@ a token was paid in or ends in an orderly way when none was.
     session.ask("What is in these files?").wait().answer
     session.settle().token                       # what was not used up, as a token
 
+A call is charged before it is made, and so also if it fails or is stopped then; to try it again
+costs nothing.
+
 Nothing is settled at the end of a run: a dialogue is many runs on one deposit, and whoever has paid
 says when they want the rest back. Until then it is in the wallet file, also for the next kernel.
 
@@ -28,9 +31,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelResponse, hook_config
+from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import AIMessage
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
@@ -41,7 +45,7 @@ from deepnb.interrupts import PaymentAnswer, PaymentRequest, ask
 from deepnb.payments.config import Cashu
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from langchain.agents.middleware import ModelRequest
     from langgraph.runtime import Runtime
@@ -62,24 +66,31 @@ class PaymentKeys(TypedDict):
     The session's own agent writes them; subagents work on copies, several at once.
 
     Attributes:
-        payment_token: The handle of the last deposit; empty if there was none.
+        payment_token: The handle of the last deposit; None if there was none.
         payment_balance_sats: What is left.
         payment_spent_sats: What model calls have cost in all.
-        payment_refund_token: The handle of the last refund; empty if there was none.
+        payment_refund_token: The handle of the last refund; None if there was none.
         payment_status: Whether anything was paid in, and whether it covers the next call.
         payment_refund_claimed: Whether somebody is known to have redeemed that refund.
     """
 
-    payment_token: NotRequired[str]
+    payment_token: NotRequired[str | None]
     payment_balance_sats: NotRequired[int]
     payment_spent_sats: NotRequired[int]
-    payment_refund_token: NotRequired[str]
+    payment_refund_token: NotRequired[str | None]
     payment_status: NotRequired[Status]
     payment_refund_claimed: NotRequired[bool]
 
 
 class PaymentState(AgentState[Any], PaymentKeys):
-    """The state of an agent whose calls are paid for."""
+    """The state of an agent whose calls are paid for.
+
+    Attributes:
+        payment_account: Who was charged for the next call, or for the last one. Subagents have
+            one of their own.
+    """
+
+    payment_account: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 @dataclass(frozen=True)
@@ -104,22 +115,16 @@ class Account:
             return "settled"
         return "active" if self.balance >= self.till.price else "exhausted"
 
-    def has(self, handle: object) -> bool:
-        """Whether a deposit is this account's own."""
-        return any(deposit.handle == handle for deposit in self.till.deposits(self.name))
-
-    def keys(self, before: Mapping[str, Any]) -> PaymentKeys:
-        """Give what a state says of it; that a refund was claimed is known from `before` alone."""
+    def keys(self) -> PaymentKeys:
+        """Give what a state says of it."""
         deposits, refund = self.till.deposits(self.name), self.till.refund(self.name)
-        handle = refund.handle if refund else ""
-        is_same = before.get("payment_refund_token") == handle
         return {
-            "payment_token": deposits[-1].handle if deposits else "",
+            "payment_token": deposits[-1].handle if deposits else None,
             "payment_balance_sats": self.balance,
             "payment_spent_sats": self.till.spent(self.name),
-            "payment_refund_token": handle,
+            "payment_refund_token": refund.handle if refund else None,
             "payment_status": self.status,
-            "payment_refund_claimed": is_same and bool(before.get("payment_refund_claimed")),
+            "payment_refund_claimed": bool(refund and refund.claimed),
         }
 
 
@@ -209,20 +214,20 @@ class Payment(AgentMiddleware[Any, Any, Any]):
             self._stopped.add(account.name)  # those beside it, and above it, end too
         return not answer.stop
 
-    def begin(self, state: Mapping[str, Any]) -> PaymentKeys:
+    def begin(self) -> PaymentKeys:
         """Let a new run ask again where an earlier one was stopped, and say how it stands."""
         self._stopped.discard(self.account().name)
-        return self.keys(state)
+        return self.keys()
 
-    def keys(self, state: Mapping[str, Any]) -> PaymentKeys:
+    def keys(self) -> PaymentKeys:
         """Say how the account of the run stands."""
-        return self.account().keys(state)
+        return self.account().keys()
 
     # What langchain calls
 
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> Any:
         """Begin a run."""
-        return None if _is_subagent() else self.begin(state)
+        return None if _is_subagent() else self.begin()
 
     async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> Any:
         """As `before_agent`, off the event loop."""
@@ -232,10 +237,11 @@ class Payment(AgentMiddleware[Any, Any, Any]):
     def before_model(self, state: Any, runtime: Runtime[Any]) -> Any:
         """Charge, or ask for more."""
         goes_on = self.charge()
-        keys = None if _is_subagent() else self.keys(state)
+        keys = {} if _is_subagent() else self.keys()
+        update = {"payment_account": self.account().name, **keys}
         if goes_on:
-            return keys
-        return {**(keys or {}), "messages": [AIMessage(STOPPED)], "jump_to": "end"}
+            return update
+        return {**update, "messages": [AIMessage(STOPPED)], "jump_to": "end"}
 
     @hook_config(can_jump_to=["end"])
     async def abefore_model(self, state: Any, runtime: Runtime[Any]) -> Any:
@@ -262,11 +268,11 @@ class Payment(AgentMiddleware[Any, Any, Any]):
 
     def _is_charged(self, state: Any) -> bool:
         # A thread may have been branched off just before the call: then another one has paid.
-        return self.account().has(state.get("payment_token")) or self.charge()
+        return state.get("payment_account") == self.account().name or self.charge()
 
     def after_agent(self, state: Any, runtime: Runtime[Any]) -> Any:
         """Say how it stands, with what summaries have cost."""
-        return None if _is_subagent() else self.keys(state)
+        return None if _is_subagent() else self.keys()
 
     async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> Any:
         """As `after_agent`, off the event loop."""

@@ -15,6 +15,8 @@ which is worth nothing. Nothing here shows a token, a secret or a key in a repr 
         refund = till.settle("thread-1")          # kept + amount + fee = total
         refund.token                              # the money; refund.handle for the record
         till.is_claimed(refund.handle)            # whether somebody has redeemed it
+        till.refund("thread-1")                   # all that nobody is known to have redeemed
+        till.accounts()                           # whose money is here, also of lost threads
         till.collect()                            # what was earned, as tokens
 
 `play_money("https://test.mint.example", 20)` is a token to try it with: test mints give it away.

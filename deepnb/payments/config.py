@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from deepnb.payments.till import Till
 
 WALLET = Path("~/.local/share/deepnb/wallet")
+LARGEST = 256 * 1024
+"""Characters of a token that is still read."""
 _LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1"])
 _PORTS = {"http": 80, "https": 443}
 
@@ -27,8 +29,8 @@ class Cashu:
         mints: The addresses of the mints whose tokens are taken. A token of any other is refused:
             its money may be worth nothing, and its address may lead anywhere.
         price_sats: What one model call costs.
-        wallet: The folder of the wallet file, which holds money and is for its owner's eyes only;
-            None is `~/.local/share/deepnb/wallet`.
+        wallet: The folder of the wallet file, which holds money and is for its owner's eyes only,
+            so not in a session's workspace; None is `~/.local/share/deepnb/wallet`.
 
     Raises:
         PaymentError: A mint's address or the price makes no sense.
@@ -45,6 +47,11 @@ class Cashu:
         object.__setattr__(self, "mints", tuple(dict.fromkeys(map(address, self.mints))))
         if type(self.price_sats) is not int or self.price_sats < 1:
             raise PaymentError("price_sats is a whole number of satoshis, 1 or more.")
+
+    @property
+    def folder(self) -> Path:
+        """Where the wallet file is."""
+        return Path(self.wallet or WALLET).expanduser().absolute()
 
     def open(self) -> Till:
         """Open the wallet, and everything that is done with it.

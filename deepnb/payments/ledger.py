@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from deepnb.errors import PaymentExhaustedError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from deepnb.payments.store import Store
 
 _LEFT = "MAX(0, total - lost - fee - spent)"
@@ -36,8 +38,14 @@ class Ledger:
         query = "SELECT 1 FROM charge WHERE account = ? AND key = ?"
         return bool(self._store.rows(query, account, key))
 
-    def charge(self, account: str, price: int, key: str) -> None:
+    def charge(self, account: str, price: int, key: str, without: Collection[str] = ()) -> None:
         """Charge an account, the oldest deposit first; a key that was charged is left at that.
+
+        Args:
+            account: Which one.
+            price: How much.
+            key: What the charge goes by.
+            without: Deposits that are left alone.
 
         Raises:
             PaymentExhaustedError: There is not enough left, and nothing was charged.
@@ -52,7 +60,7 @@ class Ledger:
                 "ORDER BY position",
                 (account,),
             )
-            deposits = cursor.fetchall()
+            deposits = [row for row in cursor.fetchall() if row[0] not in without]
             balance = sum(left for _, left in deposits)
             if balance < price:
                 raise PaymentExhaustedError(

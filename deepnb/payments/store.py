@@ -26,7 +26,7 @@ VERSION = 1
 _TABLES = """
 CREATE TABLE seed (seed BLOB NOT NULL);
 CREATE TABLE refund (position INTEGER PRIMARY KEY, handle TEXT UNIQUE NOT NULL,
-    account TEXT NOT NULL);
+    account TEXT NOT NULL, is_claimed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE deposit (position INTEGER PRIMARY KEY, handle TEXT UNIQUE NOT NULL,
     account TEXT NOT NULL, mint TEXT NOT NULL, total INTEGER NOT NULL, fee INTEGER NOT NULL,
     safe_until REAL NOT NULL, spent INTEGER NOT NULL DEFAULT 0, lost INTEGER NOT NULL DEFAULT 0,
@@ -115,6 +115,8 @@ class Store:
                 f"The wallet {self._path} cannot be used ({error}). Free some disk space, and make "
                 "sure that its folder is writable, or choose another: Cashu(…, wallet=folder)."
             ) from None
+        except sqlite3.ProgrammingError:
+            raise WalletError("The till is closed. Open it again: Cashu(…).open().") from None
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.IntegrityError):
                 raise

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from deepnb.errors import MintError, PaymentError, TokenError
+from deepnb.errors import MintError, PaymentError, PaymentExhaustedError, TokenError
 from deepnb.payments import curve, tokens, validate
-from deepnb.payments.config import WALLET
 from deepnb.payments.ledger import Ledger
 from deepnb.payments.mint import PENDING, Mint
 from deepnb.payments.settle import settle
@@ -40,7 +39,7 @@ class Till:
     def __init__(self, cashu: Cashu) -> None:
         self.price = cashu.price_sats
         self.mints = tuple(cashu.mints)
-        self._store = Store(Path(cashu.wallet or WALLET).expanduser().absolute())
+        self._store = Store(cashu.folder)
         self._wallet = Wallet(self._store)
         self._ledger = Ledger(self._store)
         self._open: dict[str, Mint] = {}
@@ -82,7 +81,7 @@ class Till:
         """
         read = tokens.parse(token)
         mint = self._mint(validate.mint_of(read, self.mints))
-        points = [curve.text(curve.secret_point(proof.secret)) for proof in read.proofs]
+        points = _points(read)
         if self._wallet.known(points):
             raise self._wallet.duplicate(account, points)
         good = validate.check(read, mint, self.pubkey)
@@ -92,7 +91,12 @@ class Till:
                 f"The token is worth {max(value, 0)} sat here, after the mint's fee of {good.fee}, "
                 f"and a call costs {self.price}. Send a larger one."
             )
-        return self._wallet.add(account, good.token, good.fee, good.safe_until)
+        deposit = self._wallet.add(account, good.token, good.fee, good.safe_until)
+        for handle in self._wallet.open_refunds(account):
+            given_back = self._wallet.refund(handle).tokens
+            if given_back and all(map(self._is_here, given_back)):
+                self._wallet.claim(handle)
+        return deposit
 
     def deposits(self, account: str) -> list[Deposit]:
         """List what was paid into an account, the oldest first."""
@@ -104,8 +108,7 @@ class Till:
         Raises:
             TokenError: It is malformed.
         """
-        coins = tokens.parse(token).proofs
-        points = [curve.text(curve.secret_point(proof.secret)) for proof in coins]
+        points = _points(tokens.parse(token))
         handle = self._wallet.duplicate(account, points).handle
         if handle is None or {*self._wallet.points(handle)} != {*points}:
             return None
@@ -125,7 +128,8 @@ class Till:
         """Charge an account for one call, and say what it has left.
 
         A token that its payer could spend elsewhere is looked at first. What turns out to be spent
-        is not counted any more, and what was charged to it is the loss of whoever took it.
+        is not counted any more, and what was charged to it is the loss of whoever took it. One that
+        cannot be looked at now is left alone, as long as the others cover the price.
 
         Args:
             account: Whose call it is.
@@ -133,30 +137,45 @@ class Till:
 
         Raises:
             PaymentExhaustedError: There is not enough left, and nothing was charged.
-            MintError: The mint cannot be asked whether the money is still there.
+            MintError: A mint cannot be asked whether the money is still there, and without it
+                there is not enough.
         """
         if not self._ledger.is_charged(account, key):
-            self._look_again(account)
-            self._ledger.charge(account, self.price, key)
+            unsure = self._look_again(account)
+            try:
+                self._ledger.charge(account, self.price, key, without=unsure)
+            except PaymentExhaustedError:
+                if unsure and self.balance(account) >= self.price:
+                    raise next(iter(unsure.values())) from None
+                raise
         return self.balance(account)
 
-    def _look_again(self, account: str) -> None:
+    def _look_again(self, account: str) -> dict[str, MintError]:
+        """Look at what others could have spent; gives what nobody knows about now, and why."""
+        unsure: dict[str, MintError] = {}
         soon = time.time() + _MARGIN
         for deposit in self._wallet.deposits(account):
             if not deposit.available or deposit.safe_until > soon:
                 continue
-            states = self._mint(deposit.mint).states(self._wallet.points(deposit.handle))
-            if "PENDING" in states:
-                raise MintError(
-                    f"{deposit.mint} is spending the token that pays for this. Try again in a "
-                    "minute, or pay in another one.",
-                    PENDING,
-                )
-            if "SPENT" in states:
-                proofs = self._wallet.proofs(deposit.handle)
-                pairs = zip(proofs, states, strict=True)
-                lost = sum(proof.amount for proof, state in pairs if state == "SPENT")
-                self._wallet.lose(deposit.handle, lost)
+            try:
+                self._look_at(deposit)
+            except MintError as error:
+                unsure[deposit.handle] = error
+        return unsure
+
+    def _look_at(self, deposit: Deposit) -> None:
+        states = self._mint(deposit.mint).states(self._wallet.points(deposit.handle))
+        if "PENDING" in states:
+            raise MintError(
+                f"{deposit.mint} is spending the token that pays for this. Try again in a "
+                "minute, or pay in another one.",
+                PENDING,
+            )
+        if "SPENT" in states:
+            proofs = self._wallet.proofs(deposit.handle)
+            pairs = zip(proofs, states, strict=True)
+            lost = sum(proof.amount for proof, state in pairs if state == "SPENT")
+            self._wallet.lose(deposit.handle, lost)
 
     # giving back
 
@@ -164,7 +183,7 @@ class Till:
         """Swap an account's deposits into what was earned and what is given back.
 
         It can be called again at any time: what was settled stays as it is, and what could not be
-        is tried again. With nothing new to settle, the last refund is given again.
+        is tried again. With nothing new to settle, `refund` is given again.
 
         Raises:
             MintError: A mint cannot be reached, refuses, or cannot be believed. Its deposit is
@@ -181,9 +200,20 @@ class Till:
         return self.refund(account) or Refund("", 0, 0, 0, 0, 0, ())
 
     def refund(self, account: str) -> Refund | None:
-        """Give an account's last refund as it stands, without asking a mint."""
-        handle = self._wallet.latest_refund(account)
-        return self._wallet.refund(handle) if handle else None
+        """Give what an account has back and nobody is known to have claimed, asking no mint.
+
+        Several refunds are given as one, under the handle of the last. If all were claimed, the
+        last one is given, as it was.
+        """
+        handles = self._wallet.open_refunds(account) or self._wallet.latest_refund(account)
+        return self._wallet.refund(*handles) if handles else None
+
+    def accounts(self) -> list[str]:
+        """Name the accounts with money that is not settled, or given back and not claimed.
+
+        With `settle` and `refund` it can be had also when its thread is gone.
+        """
+        return self._wallet.accounts()
 
     def reveal(self, handle: str) -> Refund:
         """Give the refund that goes by a handle, with its money.
@@ -197,16 +227,32 @@ class Till:
         return refund
 
     def is_claimed(self, handle: str) -> bool:
-        """Ask the mints whether somebody has redeemed all of a refund.
+        """Ask the mints whether somebody has redeemed all of a refund, and keep it in mind.
 
         Raises:
             MintError: One cannot be reached, or cannot be believed.
         """
-        for token in self.reveal(handle).tokens:
-            points = [curve.text(curve.secret_point(proof.secret)) for proof in token.proofs]
-            if set(self._mint(token.mint).states(points)) != {"SPENT"}:
-                return False
+        refund = self.reveal(handle)
+        if refund.claimed or refund.waiting:
+            return refund.claimed
+        if not all(self._is_here(token) or self._is_spent(token) for token in refund.tokens):
+            return False
+        if refund.tokens:
+            self._wallet.claim(handle)
         return True
+
+    def _is_here(self, token: Token) -> bool:
+        """Whether a token was paid in again, into this account or another one."""
+        return self._wallet.holds(_points(token))
+
+    def _is_spent(self, token: Token) -> bool:
+        return set(self._mint(token.mint).states(_points(token))) == {"SPENT"}
+
+    def look_for_claims(self, account: str) -> None:
+        """Ask the mints which refunds of an account were redeemed: `refund` leaves those out."""
+        for handle in self._wallet.open_refunds(account):
+            with suppress(MintError):  # then nobody knows, and it is still given
+                self.is_claimed(handle)
 
     # earnings
 
@@ -231,3 +277,7 @@ class Till:
         if url not in self._open:
             self._open[url] = Mint(url)
         return self._open[url]
+
+
+def _points(token: Token) -> list[str]:
+    return [curve.text(curve.secret_point(proof.secret)) for proof in token.proofs]

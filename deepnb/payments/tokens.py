@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from deepnb.errors import MissingExtraError, TokenError
+from deepnb.payments.config import LARGEST
 from deepnb.payments.curve import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LARGEST = 256 * 1024
 MOST_PROOFS = 256
 MOST_SATS = 2**53
 LONGEST_SECRET = 1024

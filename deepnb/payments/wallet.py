@@ -86,6 +86,7 @@ class Refund:
         lost: What somebody else had spent meanwhile.
         waiting: What is not settled yet, since a mint could not be reached.
         tokens: The money that is given back: one token for each that was not used up.
+        claimed: Whether somebody is known to have redeemed all of it.
     """
 
     handle: str
@@ -95,6 +96,7 @@ class Refund:
     lost: int
     waiting: int
     tokens: tuple[Token, ...]
+    claimed: bool = False
 
     @property
     def amount(self) -> int:
@@ -161,6 +163,12 @@ class Wallet:
     def known(self, points: Sequence[str]) -> bool:
         """Whether one of these coins was ever paid in."""
         return bool(self._owners(points))
+
+    def holds(self, points: Sequence[str]) -> bool:
+        """Whether all of these coins were paid in."""
+        marks = ", ".join("?" * len(points))
+        query = f"SELECT COUNT(*) FROM proof WHERE point IN ({marks})"  # noqa: S608
+        return bool(self._store.rows(query, *points)[0][0] == len(points))
 
     def duplicate(self, account: str, points: Sequence[str]) -> DuplicateTokenError:
         """Make the error that one of these coins is here already."""
@@ -298,28 +306,61 @@ class Wallet:
 
     # what was given back, and what was earned
 
-    def latest_refund(self, account: str) -> str | None:
+    def latest_refund(self, account: str) -> list[str]:
         """Find the handle of an account's latest refund."""
         query = "SELECT handle FROM refund WHERE account = ? ORDER BY position DESC LIMIT 1"
-        return next((handle for (handle,) in self._store.rows(query, account)), None)
+        return [handle for (handle,) in self._store.rows(query, account)]
 
-    def refund(self, handle: str) -> Refund:
-        """Give a refund as it stands."""
+    def open_refunds(self, account: str) -> list[str]:
+        """Find the refunds with money that nobody is known to have claimed, the oldest first.
+
+        The latest is among them also if there was nothing to give back.
+        """
+        query = (
+            "SELECT refund.handle FROM refund JOIN deposit ON refund = refund.handle "
+            "WHERE refund.account = ? AND NOT is_claimed GROUP BY refund.handle "
+            "HAVING SUM(refunded) OR SUM(state != 'settled') OR refund.position = "
+            "(SELECT MAX(position) FROM refund WHERE account = ?) ORDER BY refund.position"
+        )
+        return [handle for (handle,) in self._store.rows(query, account, account)]
+
+    def claim(self, handle: str) -> None:
+        """Note that somebody has redeemed a refund."""
+        with self._store.transaction() as cursor:
+            cursor.execute("UPDATE refund SET is_claimed = 1 WHERE handle = ?", (handle,))
+
+    def accounts(self) -> list[str]:
+        """Name the accounts with money that is not settled or not claimed, the oldest first."""
+        query = (
+            "SELECT deposit.account FROM deposit LEFT JOIN refund ON refund = refund.handle "
+            "WHERE state != 'settled' OR (refunded > 0 AND NOT is_claimed) "
+            "GROUP BY deposit.account ORDER BY MIN(deposit.position)"
+        )
+        return [account for (account,) in self._store.rows(query)]
+
+    def refund(self, *handles: str) -> Refund:
+        """Give refunds as they stand, as one under the handle of the last."""
+        marks = ", ".join("?" * len(handles))
         rows = self._store.rows(
-            f"SELECT {_COLUMNS} FROM deposit WHERE refund = ? ORDER BY position",  # noqa: S608
-            handle,
+            f"SELECT {_COLUMNS} FROM deposit WHERE refund IN ({marks}) ORDER BY position",  # noqa: S608
+            *handles,
+        )
+        claims = self._store.rows(
+            f"SELECT is_claimed FROM refund WHERE handle IN ({marks})",  # noqa: S608
+            *handles,
         )
         deposits = [Deposit(*row) for row in rows]
         done = [each for each in deposits if each.state == "settled"]
         coins = [(each.mint, self._coins(each.handle)) for each in done]
         return Refund(
-            handle=handle,
+            handle=handles[-1],
             total=sum(each.total for each in deposits),
             kept=sum(each.kept for each in done),
             fee=sum(each.fee for each in done),
             lost=sum(each.lost for each in done),
             waiting=sum(each.total for each in deposits if each.state != "settled"),
             tokens=tuple(Token(mint, proofs) for mint, proofs in coins if proofs),
+            claimed=all(is_claimed for (is_claimed,) in claims),
         )
 
     def _coins(self, handle: str) -> tuple[Proof, ...]:

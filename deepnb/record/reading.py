@@ -33,8 +33,22 @@ def read_events(workspace: Path, thread: str) -> list[Event]:
 
 def agent_of(workspace: Path, thread: str) -> str:
     """Name the agent that a thread was begun with; empty if there is none, or nobody can tell."""
+    return about(workspace, thread).get("agent", "")
+
+
+def about(workspace: Path, thread: str) -> dict[str, str]:
+    """Give the facts about a thread, by name; none if it is not there, or nobody can tell."""
     folder = ThreadFolder(workspace, thread)
-    return str(_summary(folder).get("agent") or "") if folder.exists else ""
+    if not folder.exists:
+        return {}
+    try:
+        database = Database(folder.record, read_only=True)
+        try:
+            return _about(database)
+        finally:
+            database.close()
+    except ThreadError:
+        return {}
 
 
 def summaries(workspace: Path) -> list[dict[str, Any]]:
@@ -59,14 +73,18 @@ def _summary(folder: ThreadFolder) -> dict[str, Any]:
         database.close()
 
 
+def _about(database: Database) -> dict[str, str]:
+    return dict(database.rows("SELECT key, value FROM about"))
+
+
 def _facts(database: Database, *, in_use: bool) -> dict[str, Any]:
-    about = dict(database.rows("SELECT key, value FROM about"))
+    known = _about(database)
     asked = database.rows("SELECT count(*), min(position) FROM ask WHERE NOT steer")[0]
     first = database.rows("SELECT text FROM ask WHERE position = ?", (asked[1],))
     last = read(database, "SELECT * FROM event ORDER BY seq DESC LIMIT 1")
     return {
-        "agent": about.get("agent"),
-        "forked_from": about.get("forked from", ""),
+        "agent": known.get("agent"),
+        "forked_from": known.get("forked from", ""),
         "in_use": in_use,
         "status": _status(database, in_use=in_use),
         "question": first[0][0] if first else None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from deepnb import agents
-from deepnb.errors import DeepnbError, PathError, SessionError, ThreadError
+from deepnb.errors import DeepnbError, PathError, PaymentError, SessionError, ThreadError
 from deepnb.files import Folder
 from deepnb.middleware.budget import Budget
 from deepnb.middleware.payment import IN_RUN as ACCOUNT
@@ -30,7 +30,7 @@ from deepnb.record.thread import FOLDER
 from deepnb.session.engine import Engine
 from deepnb.session.graph import ThreadGraph
 from deepnb.session.loop import Loop
-from deepnb.session.paying import Purse
+from deepnb.session.paying import PAYMENT, Purse
 from deepnb.session.questions import Policy
 from deepnb.session.restore import BRANCHED, CUT_OFF, restore
 from deepnb.session.secrets import Secrets
@@ -92,6 +92,12 @@ class Recipe:
         return self.agent
 
     @property
+    def cashu(self) -> Cashu | None:
+        """How model calls are paid for."""
+        payment = self.options.get("payment")
+        return payment if isinstance(payment, Cashu) else None
+
+    @property
     def helper_models(self) -> list[Any]:
         """The models of subagents that have their own."""
         helpers = self.options.get("subagents") or ()
@@ -134,6 +140,7 @@ class Core:
 
     Raises:
         ThreadError: The thread cannot be opened; the message says why and what to do.
+        PaymentError: What is paid in would not be safe.
     """
 
     def __init__(
@@ -146,6 +153,8 @@ class Core:
         self.workspace = checked_workspace(recipe.workspace)
         policy = Policy(recipe.respond)
         graph = recipe.graph(self.workspace)
+        if recipe.cashu:
+            _check_safe(recipe.cashu, self.workspace, is_kept=recipe.persist)
         self.choice = recipe.choice  # as it is now: variables may change later
         given = recipe.agent
         self.agent = agents.name_of(given) if isinstance(given, str) else str(graph.name)
@@ -167,9 +176,9 @@ class Core:
             in_run: dict[str, Any] = {RECORD: self.record, SUPERVISOR: self.supervisor}
             known = self._checked_about(self.record.about)
             self.born = known.get(_BORN) or uuid4().hex
-            if isinstance(cashu := recipe.options.get("payment"), Cashu):
-                in_run[ACCOUNT] = account = Account(cashu.open(), self.born)
-                self.purse = Purse(account, self.record.log)
+            if recipe.cashu:
+                in_run[ACCOUNT] = account = Account(recipe.cashu.open(), self.born)
+                self.purse = Purse(account, self.record)
             self.graph = ThreadGraph(graph, known.get("thread", recipe.thread), secrets, in_run)
             prices = self.budget.prices if self.budget else {}
             self.engine = Engine(
@@ -238,11 +247,19 @@ class Core:
         self.watch.change_to(recipe.chat)
 
     def _checked_about(self, about: dict[str, str]) -> dict[str, str]:
-        """Refuse a thread of another agent, which would take its questions for its own."""
+        """Refuse a thread of another agent, which would take its questions for its own.
+
+        And one that is paid for, to whoever would go on with it for nothing.
+        """
         if (other := about.get("agent", self.agent)) != self.agent:
             raise ThreadError(
                 f"The thread {self.recipe.thread!r} is of the agent {other!r}. Open it with that "
                 f"one, or use another thread, for example thread={self.agent + '-1'!r}."
+            )
+        if PAYMENT in about and not self.recipe.cashu:
+            raise ThreadError(
+                f"The thread {self.recipe.thread!r} is paid for. Open it with "
+                'payment=deepnb.Cashu(mints=["https://…"]), as before, or use another thread.'
             )
         return about
 
@@ -251,13 +268,16 @@ class Core:
         made_as = {"thread": self.recipe.thread, **record.about}["thread"]
         model = self.choice.spec if self.choice else ""
         facts = {"thread": made_as, "agent": self.agent, "model": model, _BORN: self.born}
+        if self.purse:
+            facts[PAYMENT] = record.about.get(PAYMENT, "")
         record.note(facts)
         try:
             await self.graph.open(self.folder.checkpoints if self.folder else None)
             self._graph_is_open = True
             if heritage:
                 if heritage.past:
-                    await self.graph.write_past(heritage.past)
+                    own = self.purse.account.keys() if self.purse else {}
+                    await self.graph.write_past(heritage.past, own)
                 record.copy_from(heritage.record, heritage.events)
                 record.note({"forked from": heritage.origin})
             await restore(self.engine, BRANCHED if heritage else CUT_OFF)
@@ -284,6 +304,25 @@ class Core:
             self.folder.unlock()
         if self._scratch:
             self._scratch.cleanup()
+
+
+def _check_safe(cashu: Cashu, workspace: Path, *, is_kept: bool) -> None:
+    """Check that money is neither shown to the agent nor forgotten with the kernel.
+
+    Raises:
+        PaymentError: It would be.
+    """
+    if not is_kept:
+        raise PaymentError(
+            "A thread that is not kept cannot be paid for: when its kernel ends, nobody would "
+            "find its money again. Leave out persist=False."
+        )
+    if cashu.folder.resolve().is_relative_to(workspace):
+        raise PaymentError(
+            f"The wallet {cashu.folder} is in the workspace, whose files the agent and the panel "
+            "can read, and what is in it is money. Choose another place for it, with "
+            "Cashu(…, wallet=folder), or a workspace that does not hold it."
+        )
 
 
 def _keep(budget: Budget, path: Path) -> None:

@@ -275,15 +275,31 @@ class ThreadGraph:
             past.writes += await self._rows("writes", _BELOW, chain[:1])
         return past
 
-    async def write_past(self, past: Past) -> None:
-        """Give this thread, which must be empty, a past."""
+    async def write_past(self, past: Past, own: Mapping[str, Any]) -> None:
+        """Give this thread, which must be empty, a past.
+
+        Args:
+            past: What it has in common with another thread.
+            own: What its state says in place of that one's.
+        """
         for table, rows in (("checkpoints", past.checkpoints), ("writes", past.writes)):
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
-                own = [(self.thread, *row[1:]) for row in rows]  # the first column names it
+                named = [(self.thread, *row[1:]) for row in rows]  # the first column does that
                 statement = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608  # our own names
-                await self._saver.conn.executemany(statement, own)
+                await self._saver.conn.executemany(statement, named)
         await self._saver.conn.commit()
+        if own:
+            await self._change_last(own)
+
+    async def _change_last(self, values: Mapping[str, Any]) -> None:
+        """Change the last checkpoint in its place: what was under way there can still go on."""
+        saved = await self._saver.aget_tuple(self._config)
+        assert saved  # noqa: S101  # it was just written
+        saved.checkpoint["channel_values"].update(values)
+        place: Any = {"thread_id": self.thread, "checkpoint_ns": ""}
+        parent = saved.parent_config or {"configurable": place}
+        await self._saver.aput(parent, saved.checkpoint, saved.metadata, {})
 
     async def _line(self) -> tuple[list[str], dict[str, Any]]:
         """Give the root's checkpoints from the newest back, and what is noted about each."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deepnb.errors import ThreadInUseError
+from deepnb.errors import ThreadError, ThreadInUseError
 from deepnb.record import ThreadFolder
-from deepnb.record.reading import summaries
+from deepnb.record.reading import about, summaries
 from deepnb.session.core import checked_workspace
+from deepnb.session.paying import HELD, PAYMENT
 from deepnb.session.session import open_session
 from deepnb.session.titles import title_of
 
@@ -46,9 +47,16 @@ def forget(thread: str, workspace: str | os.PathLike[str] = ".") -> None:
     """Delete a thread for good: the conversation, its checkpoints, its record.
 
     Raises:
-        ThreadError: There is no such thread, or it is open in another kernel or running.
+        ThreadError: There is no such thread, or it is open in another kernel or running, or it
+            has money that was not had back.
     """
     folder = checked_workspace(workspace)
+    if about(folder, thread).get(PAYMENT) == HELD:
+        raise ThreadError(
+            f"The thread {thread!r} in {folder} has money. Open it, settle it with "
+            "session.settle(), receive the token in a wallet, and settle it once more: then it is "
+            "known to be received, and the thread can be forgotten."
+        )
     if session := open_session(folder, thread):
         if session.status == "running":
             raise ThreadInUseError(

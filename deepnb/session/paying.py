@@ -14,7 +14,6 @@ from deepnb import agents
 from deepnb.errors import (
     AnswerError,
     DuplicateTokenError,
-    MintError,
     QuestionError,
     SessionError,
 )
@@ -25,8 +24,12 @@ from deepnb.session.graph import is_at_rest
 if TYPE_CHECKING:
     from deepnb.middleware.payment import Account, Status
     from deepnb.payments import Deposit, Refund
-    from deepnb.record.log import Log
+    from deepnb.record import Record
     from deepnb.session.questions import Question
+
+PAYMENT = "payment"
+"""Under this name the record of a thread that is paid for says whether there is money of it."""
+HELD = "held"
 
 _NOT_SAID = (
     "That holds a Cashu token, which is money, and whoever reads the conversation could spend it. "
@@ -36,12 +39,15 @@ _NOT_SAID = (
 
 @dataclass(frozen=True)
 class Refunded:
-    """What came of settling, in sat, without the money."""
+    """What came of settling, in sat, without the money; see `deepnb.payments.Refund`."""
 
     handle: str
     amount: int
     kept: int
     fee: int
+    lost: int
+    waiting: int
+    claimed: bool
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Standing:
         balance: What is left.
         spent: What model calls have cost in all.
         status: Whether anything was paid in, and whether it covers the next call.
-        refund: What came of settling last; None if that was never done.
+        refund: What came of settling, as far as it was not claimed; None if that was never done.
     """
 
     price: int
@@ -68,12 +74,12 @@ class Standing:
 
 
 class Purse:
-    """A session's money: its account, and the log that tells of it."""
+    """A session's money: its account, and the record that tells of it."""
 
-    def __init__(self, account: Account, log: Log) -> None:
+    def __init__(self, account: Account, record: Record) -> None:
         self.account = account
         self.till = account.till
-        self._log = log
+        self._record = record
 
     @property
     def standing(self) -> Standing:
@@ -91,11 +97,12 @@ class Purse:
 
     @property
     def refund(self) -> Refund | None:
-        """The last refund, as it stands."""
+        """What was given back, as it stands."""
         return self.till.refund(self.account.name)
 
     def fund(self, token: str) -> Deposit:
         """Pay a token in; if it was already, give the deposit that it has become."""
+        self._record.note({PAYMENT: HELD})  # before: whoever dies in between has money there
         try:
             deposit = self.till.deposit(self.account.name, token)
         except DuplicateTokenError:
@@ -103,9 +110,15 @@ class Purse:
             if known is None:
                 raise
             return known
+        finally:
+            self._note()
         facts = {"handle": deposit.handle, "amount": deposit.total, "fee": deposit.fee}
-        self._log.append("payment", data={"what": "deposit", **facts})
+        self._record.log.append("payment", data={"what": "deposit", **facts})
         return deposit
+
+    def _note(self) -> None:
+        has_money = self.account.name in self.till.accounts()
+        self._record.note({PAYMENT: HELD if has_money else ""})
 
     def exchanged(self, answer: Any, *, is_open: bool) -> Any:
         """Give an answer to `payment_exhausted` with a handle in place of a token, now paid in.
@@ -151,17 +164,21 @@ class Purse:
 
     def settle(self) -> Refund:
         """Have the rest given back, and tell of it once."""
-        refund = self.till.settle(self.account.name)
-        data = {"what": "refund", **vars(_without_money(refund))}
-        if refund.handle and all(e.data != data for e in self._log.since(0) if e.kind == "payment"):
-            self._log.append("payment", data=data)
+        self.till.look_for_claims(self.account.name)
+        try:
+            refund = self.till.settle(self.account.name)
+        finally:
+            self._note()
+        if refund.handle:
+            self._tell(self.till.reveal(refund.handle))
         return refund
 
-    def is_claimed(self, refund: Refund) -> bool:
-        """Whether somebody is known to have redeemed a refund."""
-        with suppress(MintError):  # then nobody knows, and it does not matter now
-            return bool(refund.amount) and self.till.is_claimed(refund.handle)
-        return False
+    def _tell(self, refund: Refund) -> None:
+        amounts = {"amount": refund.amount, "kept": refund.kept, "fee": refund.fee}
+        data = {"what": "refund", "handle": refund.handle, **amounts}
+        log = self._record.log
+        if all(event.data != data for event in log.since(0) if event.kind == "payment"):
+            log.append("payment", data=data)
 
 
 class Paying(Facts):
@@ -185,7 +202,10 @@ class Paying(Facts):
 
     @property
     def refund(self) -> Refund | None:
-        """What came of `settle` last, with its money; None if it was never called."""
+        """What came of `settle`, with its money; None if it was never called.
+
+        What somebody is known to have claimed is left out; `settle` asks the mint about that.
+        """
         return self._purse.refund
 
     def fund(self, token: str) -> Deposit:
@@ -243,10 +263,10 @@ class Paying(Facts):
             raise SessionError(
                 f"A run is {run.status}, and has to be paid for. Wait for it, or stop it first."
             )
-        refund = purse.settle()
-        claimed = {"payment_refund_claimed": True} if purse.is_claimed(refund) else {}
-        self._core.loop.wait(self._amend(purse.account, claimed))
-        return refund
+        try:
+            return purse.settle()
+        finally:
+            self._core.loop.wait(self._amend(purse.account))
 
     def _settle_claim(self, *claim: Any, **how: Any) -> None:
         views = agents.views(self.agent)
@@ -254,11 +274,11 @@ class Paying(Facts):
             raise SessionError("This agent makes no claims to settle. For money: settle().")
         views["settle"](self)(*claim, **how)
 
-    async def _amend(self, account: Account, claimed: dict[str, Any]) -> None:
+    async def _amend(self, account: Account) -> None:
         state = await self._core.graph.state()
-        # What can be resumed is left alone: its next step says how the account stands.
-        if state.created_at is not None and is_at_rest(state):
-            await self._core.graph.amend({**account.keys(state.values), **claimed})
+        # What can be resumed, or was begun meanwhile, is left alone: its next step says it.
+        if state.created_at is not None and is_at_rest(state) and not self.under_way:
+            await self._core.graph.amend(account.keys())
 
     @property
     def _purse(self) -> Purse:
@@ -302,4 +322,5 @@ def exchanged(answer: Any, question: Question, purse: Purse | None, *, is_open: 
 
 
 def _without_money(refund: Refund) -> Refunded:
-    return Refunded(refund.handle, refund.amount, refund.kept, refund.fee)
+    amounts = (refund.amount, refund.kept, refund.fee, refund.lost, refund.waiting)
+    return Refunded(refund.handle, *amounts, claimed=refund.claimed)

@@ -205,7 +205,7 @@ class Question:
         is_plan = self.type == "plan_approval"
         if isinstance(answer, str):
             if answer not in (_DECISIONS if not is_plan else ("approve", "reject")):
-                raise ValueError(f"{answer!r:.40} is no decision; approve or reject, for example")
+                raise ValueError("that is no decision; approve or reject, for example")
             if is_plan:
                 return {"approved": answer == "approve"}
             return {"decisions": [{"type": answer} for _ in self.tools]}
@@ -263,8 +263,8 @@ class Policy:
             respond, Mapping
         ):
             raise AnswerError(
-                f"respond={respond!r}: pass 'approve', 'reject', a function of the question, or "
-                "answers by tool such as {'write_file': 'approve'}."
+                f"respond= cannot be this {type(respond).__name__}: pass 'approve', 'reject', a "
+                "function of the question, or answers by tool such as {'write_file': 'approve'}."
             )
         self._respond = respond
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict  # typing's own is beyond pydantic on 3.11
 
+from deepnb.payments.config import LARGEST
 from deepnb.widgets.file_protocol import Code  # noqa: TC001  # pydantic reads it
 from deepnb.widgets.request import Request
 
@@ -23,7 +24,7 @@ class Fund(Request):
     type: Literal["fund"]
     token: Annotated[
         str,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=200_000),
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=LARGEST),
         Field(repr=False),
     ]
 
@@ -35,7 +36,7 @@ class SettlePayment(Request):
 
 
 class RevealRefund(Request):
-    """Asks for the money of the last refund; answered with `Revealed`."""
+    """Asks for the money that was given back; answered with `Revealed`."""
 
     type: Literal["reveal_refund"]
 
@@ -53,12 +54,18 @@ MoneyRequest = Fund | SettlePayment | RevealRefund | LoadQr
 
 
 class RefundFacts(TypedDict):
-    """What came of settling, in sat. The money itself is told to whoever asks for it."""
+    """What came of settling, in sat. The money itself is told to whoever asks for it.
+
+    `waiting` is what a mint has to be asked for again, and `lost` what its payer spent elsewhere.
+    """
 
     handle: str
     amount: int
     kept: int
     fee: int
+    lost: int
+    waiting: int
+    claimed: bool
 
 
 class PaymentFacts(TypedDict):

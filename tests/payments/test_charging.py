@@ -72,7 +72,7 @@ def test_a_model_call_costs_its_price_and_a_tool_call_nothing(cashu, till, pay):
     assert said(result) == "done"
     assert (till.spent("a"), till.balance("a")) == (8, 12)
     assert money(result) == (12, 8, "active")
-    assert (result["payment_token"], result["payment_refund_token"]) == (handle, "")
+    assert (result["payment_token"], result["payment_refund_token"]) == (handle, None)
     assert result["payment_refund_claimed"] is False
 
 
@@ -312,8 +312,9 @@ def test_without_the_extra_it_says_what_to_install():
 
 
 def test_the_examples_run(monkeypatch, free, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "workspace").mkdir()
+    monkeypatch.chdir(tmp_path / "workspace")
     config = {"configurable": {"thread_id": "b"}}
     known = {"InMemorySaver": InMemorySaver, "Command": Command, "config": config, "thread_id": "b"}
     code = f"{inspect.cleandoc(payment.__doc__)}\n".replace("https://mint.example", free)

@@ -11,6 +11,7 @@ import pytest
 
 from deepnb import Cashu, Session
 from deepnb.payments import parse
+from deepnb.payments.config import LARGEST
 from deepnb.widgets import protocol
 from tests.pages import Page
 from tests.payments.mints import redeem, token
@@ -25,7 +26,7 @@ def paid(tmp_path: Path, free: str) -> Iterator[Callable[..., Session]]:
     cashu = Cashu([free], price_sats=2, wallet=tmp_path / "wallet")
     (tmp_path / "work").mkdir()
     with opening(tmp_path / "work") as open_session:
-        yield lambda script: open_session(script, payment=cashu)
+        yield lambda script, **more: open_session(script, **{"payment": cashu, **more})
 
 
 def told(page: Page) -> str:
@@ -122,6 +123,25 @@ def test_a_wallet_that_cannot_be_read_leaves_the_rest_to_be_seen(paid):
     page = Page(session)
     assert page.hello()["facts"]["payment"] is None
     assert page.do("fund", token="cashuBx")["error"]["text"]
+
+
+def test_a_token_may_be_as_large_as_a_till_takes_it():
+    request = {**PLACE, "type": "fund", "token": "x" * LARGEST}
+    assert protocol.REQUEST.validate_python(request)
+    with pytest.raises(ValueError, match="at most"):
+        protocol.REQUEST.validate_python({**request, "token": "x" * (LARGEST + 1)})
+
+
+def test_what_a_mint_was_not_there_for_is_told(paid, between, tmp_path):
+    cashu = Cashu([between.url], price_sats=2, wallet=tmp_path / "other")
+    session = paid(["The answer."], payment=cashu)
+    page = Page(session)
+    page.do("fund", token=token(between.url, 20).written())
+    between.lost.add("/v1/swap")
+    assert page.do("settle_payment")["error"]["kind"] == "MintUnreachableError"
+    refund = page.pull()["facts"]["payment"]["refund"]
+    told = (refund["amount"], refund["waiting"], refund["lost"], refund["claimed"])
+    assert told == (0, 20, 0, False)
 
 
 def test_a_token_is_in_no_description_and_in_no_refusal(paid):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,9 +15,11 @@ from deepnb.errors import (
     AnswerError,
     DuplicateTokenError,
     MintUnreachableError,
+    PaymentError,
     QuestionError,
     SessionError,
     SpentTokenError,
+    ThreadError,
     TokenError,
 )
 from deepnb.middleware.payment import STOPPED
@@ -117,7 +120,7 @@ def test_a_run_that_has_run_out_goes_on_when_it_is_funded(session, sats, free):
     assert question.request == {
         "type": "payment_exhausted", "price": 2, "balance": 0, "mints": [free],
     }  # fmt: skip
-    assert "A call costs 2 sat, and 0 are left" in s.pending.question[0]
+    assert "A call costs 2 sat, with 0 left" in s.pending.question[0]
     handle = s.fund(sats(4)).handle
     assert settle(run).answer == "You said: go"
     (closed,) = kinds(s, "interrupt_closed")
@@ -262,17 +265,30 @@ def test_it_waits_for_money_also_in_the_next_kernel(session, sats):
 # Branches
 
 
+UNFUNDED = {
+    "payment_token": None,
+    "payment_balance_sats": 0,
+    "payment_spent_sats": 0,
+    "payment_refund_token": None,
+    "payment_status": "unfunded",
+    "payment_refund_claimed": False,
+}
+
+
+def said(state):
+    """What a state says of money."""
+    return {key: state[key] for key in UNFUNDED}
+
+
 def test_a_branch_begins_with_nothing(session, sats):
     s = session(echo)
     s.fund(sats(10))
     ask(s, "one")
     with s.fork() as fork:
         assert (fork.balance, fork.spent, fork.payment.status) == (0, 0, "unfunded")
+        assert said(fork.state) == UNFUNDED
         assert ask(fork, "two").status == "waiting"
-        state = fork.state
-        assert (state["payment_balance_sats"], state["payment_spent_sats"]) == (0, 0)
-        assert (state["payment_status"], state["payment_token"]) == ("unfunded", "")
-        assert fork.settle is not None
+        assert said(fork.state) == UNFUNDED
         fork.fund(sats(4))
         assert settle(fork.runs[-1]).status == "done"
         assert (fork.balance, s.balance) == (2, 8)
@@ -291,6 +307,81 @@ def test_a_branch_pays_for_a_call_that_the_other_has_paid_for(session, sats):
         assert (fork.spent, s.spent) == (2, 2)
     assert settle(s.resume()).answer == "You said: go"
     assert s.spent == 2
+
+
+def test_a_branch_off_a_run_that_was_cut_off_says_so_at_once_and_goes_on(session, sats):
+    answers = iter([call("ls", path="/"), ValueError("overloaded"), "done"])
+    s = session(lambda _: next(answers))
+    s.fund(sats(10))
+    assert ask(s).status == "failed"
+    with s.fork() as fork:
+        assert (said(fork.state), fork.can_resume) == (UNFUNDED, True)
+        fork.fund(sats(2))
+        assert settle(fork.resume()).answer == "done"
+        assert fork.spent == 2
+
+
+class Counted:
+    """An agent with a subagent, and how many calls the two have made."""
+
+    def __init__(self, **more):
+        self.calls = 0
+        self.helper = subagent("one", self._helper, **more)
+
+    def root(self, messages):
+        self.calls += 1
+        return task("one") if messages[-1].type == "human" else "done"
+
+    def _helper(self, messages):
+        self.calls += 1
+        return call("ls", path="/") if messages[-1].type == "human" else "worked"
+
+
+def test_a_branch_pays_for_its_calls_once_wherever_it_begins(session, sats):
+    agent = Counted()
+    s = session(agent.root, subagents=[agent.helper])
+    s.fund(sats(8))
+    ask(s)
+    assert (agent.calls, s.spent) == (4, 8)
+    made = []
+    for step in range(s.trace.step.max().astype(int)):
+        agent.calls = 0
+        with s.fork(step) as fork, suppress(SessionError):  # there may be nothing left to do
+            run = settle(fork.resume())
+            fork.fund(sats(8))
+            assert settle(run).answer == "done"
+            assert fork.spent == 2 * agent.calls
+            made.append(agent.calls)
+    assert set(made) == {0, 1, 3, 4}
+    assert s.spent == 8
+
+
+def test_a_branch_pays_for_a_subagent_that_has_begun_elsewhere(session, sats):
+    agent = Counted(interrupt_on={"ls": True})
+    s = session(agent.root, subagents=[agent.helper])
+    s.fund(sats(8))
+    ask(s)
+    agent.calls = 0
+    with s.fork() as fork:
+        fork.fund(sats(8))
+        fork.respond(fork.questions[0].id, "approve")
+        assert settle(fork.runs[-1]).answer == "done"
+        assert fork.spent == 2 * agent.calls == 4
+
+
+def test_a_branch_pays_once_for_a_call_of_a_subagent_that_was_paid_for_elsewhere(session, sats):
+    agent = Counted()
+    s = session(agent.root, subagents=[agent.helper], budget=deepnb.Budget(calls=1))
+    s.fund(sats(8))
+    ask(s)
+    assert (s.questions[0].type, agent.calls, s.spent) == ("budget_exhausted", 1, 4)
+    with s.fork() as fork:
+        fork.fund(sats(8))
+        while fork.questions:  # its budget is its own as well
+            fork.respond(fork.questions[0].id, 9)
+            run = settle(fork.runs[-1])
+        assert run.answer == "done"
+        assert (agent.calls, fork.spent) == (4, 6)
 
 
 # Having the rest back
@@ -360,11 +451,47 @@ def test_a_mint_that_does_not_answer_loses_nothing(session, between, tmp_path):
     cashu = Cashu([between.url], price_sats=2, wallet=tmp_path / "wallet")
     s = session(echo, payment=cashu)
     s.fund(token(between.url, 20).written())
+    ask(s)
     between.lost.add("/v1/swap")
     with pytest.raises(MintUnreachableError):
         s.settle()
+    refund = s.payment.refund
+    assert (refund.amount, refund.waiting, refund.lost) == (0, 20, 0)
+    assert said(s.state) == s._core.purse.account.keys()
+    assert s.state["payment_balance_sats"] == 0
     between.lost.clear()
-    assert s.settle().amount == 19
+    assert s.settle().amount == 17
+
+
+def test_money_that_its_payer_has_spent_elsewhere_is_said_to_be_lost(session, free):
+    s, given = session(echo), token(free, 10)
+    s.fund(given.written())
+    redeem(free, given)
+    s.settle()
+    refund = s.payment.refund
+    assert (refund.amount, refund.lost, refund.waiting) == (0, 10, 0)
+
+
+def test_a_refund_that_was_not_claimed_is_given_with_the_next_one(session, sats, free):
+    s = session(echo)
+    given = []
+    for amount in (10, 2, 6):
+        s.fund(sats(amount))
+        ask(s)
+        given.append(s.settle())
+    first, second, last = given
+    assert second.token == first.token  # the second time, all was used up
+    assert [token.amount for token in last.tokens] == [8, 4]
+    assert (s.refund, s.payment.refund.amount, s.settle()) == (last, 12, last)
+    told = [event.data["amount"] for event in kinds(s, "payment") if event.data["what"] == "refund"]
+    assert told == [8, 0, 4]
+    redeem(free, parse(first.token))
+    assert s.settle().amount == s.payment.refund.amount == 4
+    assert s.state["payment_refund_claimed"] is False
+    redeem(free, *s.refund.tokens)
+    s.settle()
+    assert (s.refund.amount, s.payment.refund.claimed) == (4, True)
+    assert s.state["payment_refund_claimed"] is True
 
 
 def test_a_research_session_settles_claims_and_money(session, sats, workspace):
@@ -386,6 +513,57 @@ def test_a_research_session_settles_claims_and_money(session, sats, workspace):
     assert settle(run).status == "done"
     with pytest.raises(SessionError, match="makes no claims"):
         session(echo, thread="deep").settle(first)
+
+
+# Money that nobody would find again
+
+
+def test_a_thread_that_is_not_kept_cannot_be_paid_for(session):
+    with pytest.raises(PaymentError, match="Leave out persist=False"):
+        session(echo, persist=False)
+
+
+def test_a_thread_with_money_is_not_forgotten(session, sats, workspace, free, cashu):
+    s = session(echo)
+    with pytest.raises(TokenError):
+        s.fund(sats(1))
+    s.close()
+    deepnb.forget("main", workspace)  # nothing was taken
+    s = session(echo)
+    s.fund(sats(10))
+    ask(s)
+    for _ in range(2):
+        with pytest.raises(ThreadError, match=r"has money.*session\.settle"):
+            deepnb.forget("main", workspace)
+        assert ask(s, "on").status == "done"  # it is still open
+        refund = s.settle() if s.balance else s.refund
+        s.close()
+        with pytest.raises(ThreadError, match="has money"):
+            deepnb.forget("main", workspace)
+        s = session(echo)
+        s.fund(sats(2))
+    redeem(free, *refund.tokens)
+    ask(s)
+    s.settle()
+    deepnb.forget("main", workspace)
+    with cashu.open() as till:
+        assert till.accounts() == []
+
+
+def test_a_thread_that_is_paid_for_is_not_gone_on_with_for_nothing(session):
+    session(echo).close()
+    with pytest.raises(ThreadError, match=r"is paid for.*payment=deepnb\.Cashu"):
+        session(echo, payment=None)
+    session(echo, payment=None, thread="other")
+    assert session(echo, thread="other").payment.status == "unfunded"
+
+
+@pytest.mark.parametrize("wallet", ["workspace", "workspace/.deepnb/wallet", "link/wallet"])
+def test_a_wallet_is_not_where_the_agent_reads(session, workspace, free, tmp_path, wallet):
+    (tmp_path / "link").symlink_to(workspace)
+    with pytest.raises(PaymentError, match="is in the workspace"):
+        session(echo, payment=Cashu([free], wallet=tmp_path / wallet))
+    assert not [*workspace.iterdir()]
 
 
 # Bearer money
@@ -417,6 +595,60 @@ def test_money_is_not_said(session, sats, cashu, payment):
     s.respond(s.questions[0].id, "Here")
     assert settle(run).status == "done"
     assert written[:12] not in str(s.events())
+
+
+@pytest.mark.parametrize("payment", [True, False])
+def test_no_refusal_repeats_money(session, sats, cashu, payment):
+    written = sats(4)
+    with pytest.raises(AnswerError, match="cannot be this str") as raised:
+        session(echo, respond=written)
+    assert written[:12] not in str(raised.value)
+    script = [call("write_file", file_path="/workspace/a.txt", content="x"), "done"]
+    s = session(script, payment=cashu if payment else None)
+    if payment:
+        s.fund(sats(4))
+    ask(s)
+    with pytest.raises(AnswerError, match="no decision") as raised:
+        s.respond(s.questions[0].id, written)
+    assert written[:12] not in str(raised.value)
+
+
+def lines(text, width):
+    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
+
+
+FORMS = {
+    "in the other alphabet": lambda t: t.translate({ord("-"): "+", ord("_"): "/"}) + "==",
+    "behind a letter": lambda t: f"x{t}",
+    "in lines of 64": lambda t: lines(t, 64),
+    "in lines of 76": lambda t: lines(t, 76),
+    "in lines of 80": lambda t: lines(f"mine: {t}", 80),
+    "in lines of another system": lambda t: lines(t, 76).replace("\n", "\r\n"),
+    "in a letter": lambda t: "> " + lines(t, 72).replace("\n", "\n> "),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_money_is_known_in_all_the_forms_that_are_read(session, free, workspace, form):
+    given = replace(token(free, 1), mint=f"https://{'ÿþ' * 6}.example").written()
+    assert {"-", "_"} <= {*given}  # which the other alphabet writes otherwise
+    money = form(given)
+    (workspace / "mine.txt").write_bytes(f"Mine:\n{money}\nand no more.\n".encode())
+    read = call("read_file", file_path="/workspace/mine.txt")
+    s = session([read, f"It is {money}\n, as I said."], payment=None)
+    with pytest.raises(SessionError, match="is money"):
+        s.ask(f"Here: {money}")
+    assert ask(s).status == "done"
+    shown = str(s.events())
+    assert "Mine:" in shown
+    assert "as I said" in shown
+    s.close()
+    kept = b"".join(p.read_bytes() for p in (workspace / ".deepnb").rglob("*") if p.is_file())
+    assert b"no more" in kept
+    for at in range(20, len(money) - 20, 20):
+        piece = money[at : at + 20]
+        assert piece not in shown
+        assert piece.encode() not in kept
 
 
 def secrets(*tokens):

@@ -107,6 +107,60 @@ def test_an_account_goes_on_after_it_was_settled(free, opened):
     assert till.spent("a") == till.earned == 4
 
 
+def test_refunds_are_given_together_until_they_are_claimed(free, opened):
+    till = opened(free)
+    refunds = []
+    for amount in (9, 2, 5):
+        till.deposit("a", mints.token(free, amount).written())
+        till.charge("a", f"of {amount}")
+        refunds.append(till.settle("a"))
+    first, second, last = refunds
+    assert second.token == first.token
+    assert exact(last) == (4, 10, 0, 0)
+    assert last.token.split() == [first.token, till.reveal(last.handle).token]
+    assert opened(free).refund("a") == till.settle("a") == last
+    redeem(free, last.tokens[0])
+    assert till.refund("a") == last  # nobody was asked
+    till.look_for_claims("a")
+    assert exact(till.refund("a")) == (2, 3, 0, 0)
+    assert opened(free).refund("a") == till.settle("a") == till.reveal(last.handle)
+    redeem(free, last.tokens[1])
+    till.look_for_claims("a")
+    assert till.refund("a") == replace(till.reveal(last.handle), claimed=True)
+
+
+def test_what_is_not_settled_yet_is_not_claimed(free, between, opened):
+    till = opened(free, between.url)
+    till.deposit("a", replace(mints.token(between.mint, 20), mint=between.url).written())
+    till.deposit("a", mints.token(free, 10).written())
+    between.lost |= {"/v1/checkstate", "/v1/swap"}
+    with pytest.raises(MintUnreachableError):
+        till.settle("a")
+    part = till.refund("a")
+    redeem(free, *part.tokens)
+    assert not till.is_claimed(part.handle)
+    between.lost.clear()
+    assert till.settle("a").amount == 29
+    assert not till.is_claimed(part.handle)
+
+
+def test_the_accounts_with_money_are_known_without_their_threads(free, opened):
+    till = opened(free)
+    assert till.accounts() == []
+    for account in ("kept", "used up", "given back", "claimed", "paid in again"):
+        till.deposit(account, mints.token(free, 4).written())
+    for key in ("one", "two"):
+        till.charge("used up", key)
+    for account in ("used up", "given back", "claimed", "paid in again"):
+        till.settle(account)
+    redeem(free, *till.refund("claimed").tokens)
+    assert till.is_claimed(till.refund("claimed").handle)
+    till.deposit("kept", till.refund("paid in again").token)
+    till.look_for_claims("paid in again")
+    assert opened(free).accounts() == ["kept", "given back"]
+    assert sum(till.settle(account).amount for account in till.accounts()) == 12
+
+
 def test_several_deposits_of_several_mints_are_settled_together(free, costly, opened):
     till = opened(free, costly)
     for url, amount in ((free, 3), (costly, 20), (free, 16)):

@@ -130,6 +130,14 @@ def test_a_wallet_that_is_a_link_is_refused(free, opened, tmp_path):
         opened(free)
 
 
+def test_a_till_that_is_closed_says_so(free, opened):
+    till = opened(free)
+    till.close()
+    for use in (lambda: till.balance("a"), lambda: till.settle("a")):
+        with pytest.raises(WalletError, match="till is closed"):
+            use()
+
+
 def test_a_damaged_wallet_is_not_thrown_away(free, opened, tmp_path):
     opened(free).close()
     file = tmp_path / "wallet/wallet.sqlite"
@@ -252,6 +260,43 @@ def test_a_call_is_not_charged_while_nobody_knows_whether_the_money_is_there(bet
     assert (till.balance("a"), till.spent("a")) == (7, 0)
     between.changes.clear()
     assert till.charge("a", "one") == 5
+
+
+@pytest.mark.parametrize("problem", ["pending", "down"])
+def test_a_token_that_nobody_knows_about_is_left_alone_where_others_pay(
+    between, free, opened, problem
+):
+    till = opened(between.url, free)
+    first = till.deposit("a", replace(mints.token(between.mint, 8), mint=between.url).written())
+
+    def pending(_, answer):
+        answer[1]["states"][0]["state"] = "PENDING"
+        return answer
+
+    if problem == "down":
+        between.lost.add("/v1/checkstate")
+    else:
+        between.changes["/v1/checkstate"] = pending
+    with pytest.raises(MintError):
+        till.charge("a", "one")
+    second = till.deposit("a", mints.token(free, 5).written())
+    assert [till.charge("a", "one"), till.charge("a", "two")] == [10, 8]
+    spent = {each.handle: each.spent for each in till.deposits("a")}
+    assert spent == {first.handle: 0, second.handle: 4}
+    with pytest.raises(MintError):  # 1 sat is left of the one that is known
+        till.charge("a", "three")
+    between.lost.clear()
+    between.changes.clear()
+    assert till.charge("a", "three") == 6
+
+
+def test_a_token_that_nobody_knows_about_is_not_waited_for_where_it_would_not_do(between, opened):
+    till = opened(between.url)
+    till.deposit("a", replace(mints.token(between.mint, 4), mint=between.url).written())
+    till.charge("a", "one")
+    between.lost.add("/v1/checkstate")
+    with pytest.raises(PaymentExhaustedError):  # 1 sat is left, there or not
+        till.charge("a", "two")
 
 
 def charging(url: str, wallet: Path, lap: int, out: object) -> None:

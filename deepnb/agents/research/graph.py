@@ -131,11 +131,11 @@ def assembled(
     return graph
 
 
-def _saying(say: Callable[[Any], Any], node: Callable[[Any], Any]) -> Any:
+def _saying(say: Callable[[], Any], node: Callable[[Any], Any]) -> Any:
     """Give a node that does the same, and says how the account stands afterwards."""
 
     async def run(state: Any) -> dict[str, Any]:
         update = await run_node(node, state)
-        return {**update, **await asyncio.to_thread(say, state)}
+        return {**update, **await asyncio.to_thread(say)}
 
     return run

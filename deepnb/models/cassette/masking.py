@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from deepnb.interrupts import MONEY
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,7 +32,8 @@ _VALUE = r"[^\s\"'\\,;&<>(){}\[\]]"
 # What is in the group `kept` stays: it tells the reader what was masked.
 _LOOKS_SECRET = re.compile(
     # Keys that providers made recognisable.
-    r"(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|cashu[AB][\w-]{16,}=*|AIza[\w-]{30,}|gh[oprsu]_\w{16,}"
+    rf"{MONEY.pattern}"
+    r"|(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gh[oprsu]_\w{16,}"
     r"|github_pat_\w{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}\b|hf_[A-Za-z0-9]{16,}|gsk_\w{16,}"
     r"|tvly-[\w-]{12,}|xox[a-z]-[\w-]{10,}|glpat-[\w-]{12,}|xai-\w{16,}|pplx-\w{16,}"
     r"|nvapi-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*)"

@@ -17,7 +17,8 @@ const TOKEN = `cashuB${"o2FteBtodHRwczovL21pbnQuZXhhbXBsZWF1Y3NhdGF0".repeat(9)}
 export function withMoney(news: News, state: string): void {
   const payment = { ...PAYMENT };
   if (state === "money-refund") {
-    Object.assign(payment, { balance: 0, status: "settled", refund: { handle: "cashu:0", amount: 11, kept: 8, fee: 1 } });
+    const refund = { handle: "cashu:0", amount: 11, kept: 8, fee: 1, lost: 0, waiting: 0, claimed: false };
+    Object.assign(payment, { balance: 0, status: "settled", refund });
   }
   if (state === "money-asked") {
     Object.assign(payment, { balance: 1, status: "exhausted" });

@@ -306,7 +306,7 @@ export interface SettlePayment {
   type: "settle_payment";
 }
 /**
- * Asks for the money of the last refund; answered with `Revealed`.
+ * Asks for the money that was given back; answered with `Revealed`.
  */
 export interface RevealRefund {
   id: string;
@@ -781,12 +781,17 @@ export interface PaymentFacts {
 }
 /**
  * What came of settling, in sat. The money itself is told to whoever asks for it.
+ *
+ * `waiting` is what a mint has to be asked for again, and `lost` what its payer spent elsewhere.
  */
 export interface RefundFacts {
   handle: string;
   amount: number;
   kept: number;
   fee: number;
+  lost: number;
+  waiting: number;
+  claimed: boolean;
 }
 /**
  * A card in the empty state; a click puts `text` into the input.

@@ -34,7 +34,7 @@ const SETTLED: PaymentFacts = {
   ...PAYMENT,
   balance: 0,
   status: "settled",
-  refund: { handle: HANDLE, amount: 11, kept: 8, fee: 1 },
+  refund: { handle: HANDLE, amount: 11, kept: 8, fee: 1, lost: 0, waiting: 0, claimed: false },
 };
 const ASKED = { type: "payment_exhausted", price: 2, balance: 1, mints: ["https://mint.example"] };
 
@@ -254,6 +254,21 @@ test("nothing is offered where nothing was left", async () => {
   const { root } = await openAccount({ ...SETTLED, refund: { ...SETTLED.refund!, amount: 0 } });
   expect(root.textContent).toContain("Nothing was left to give back");
   expect(root.textContent).not.toContain("Show the token");
+});
+
+test("what a mint was not there for, and what was spent elsewhere, is said", async () => {
+  const refund = { ...SETTLED.refund!, amount: 0, lost: 4, waiting: 20 };
+  const { find, root } = await openAccount({ ...SETTLED, status: "exhausted", refund });
+  const said = find("[aria-label=Refund]").textContent;
+  for (const words of ["Not settled yet", "4 sat lost", "20 sat wait for the mint"]) expect(said).toContain(words);
+  expect(said).not.toContain("Nothing was left");
+  expect([...root.querySelectorAll("button")].map((each) => each.textContent)).toContain("Settle");
+});
+
+test("a refund that was taken is not offered again", async () => {
+  const { find } = await openAccount({ ...SETTLED, refund: { ...SETTLED.refund!, claimed: true } });
+  expect(find("[aria-label=Refund]").textContent).toContain("11 sat taken back");
+  expect(find("[aria-label=Refund]").textContent).not.toContain("Show the token");
 });
 
 test.each([TOKEN.length, 700, 2_953])("a refund of %i characters can be scanned", async (length) => {

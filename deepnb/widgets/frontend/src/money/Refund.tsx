@@ -11,14 +11,19 @@ import { Button } from "../questions/Card";
 import { QrCode } from "./QrCode";
 import { sats } from "./sats";
 
-export function Refund({ refund: { amount, kept, fee } }: { refund: RefundFacts }) {
+export function Refund({ refund: { amount, kept, fee, lost, waiting, claimed } }: { refund: RefundFacts }) {
+  const back = claimed ? "taken back" : "for you to take back";
   return (
     <section class="dn-refund" aria-label="Refund">
-      <p class="dn-strong">{amount ? `${sats(amount)} for you to take back` : "Nothing was left to give back"}</p>
+      <p class="dn-strong">
+        {amount ? `${sats(amount)} ${back}` : waiting ? "Not settled yet" : "Nothing was left to give back"}
+      </p>
       <p class="dn-small dn-muted">
         {sats(kept)} kept for the calls, {sats(fee)} taken by the mint as its fee
+        {lost > 0 && `, ${sats(lost)} lost: spent elsewhere`}
       </p>
-      {amount > 0 && <Money />}
+      {waiting > 0 && <p class="dn-small">{sats(waiting)} wait for the mint. Settle again later.</p>}
+      {amount > 0 && !claimed && <Money />}
     </section>
   );
 }
