@@ -319,8 +319,8 @@ class Mint:
 
     def _unreachable(self, what: str) -> MintUnreachableError:
         return MintUnreachableError(
-            f"{self.url} {what}. Nothing is lost: what was paid in is kept, and a token that was not "
-            "is still yours. Please try again later."
+            f"{self.url} {what}. Nothing is lost: what was paid in is kept, and a token that was "
+            "not is still yours. Please try again later."
         )
 
 
