@@ -42,7 +42,7 @@ check: $(VENV)/dev $(PANEL)/node_modules kernels mint chromium
 # is tried once more, and the summary says so; what is wrong fails at once.
 browser: $(VENV)/dev kernels mint chromium ## the panel in a real JupyterLab, on the kernels that people have
 	$(BIN)/python -m pytest tests/browser --ignore $(CONTRACT) \
-	--reruns 1 --only-rerun 'TimeoutError|Locator expected' -r R
+	--reruns 1 --only-rerun 'TimeoutError|Locator expected|It has not happened' -r R
 
 notebooks: $(VENV)/dev mint ## runs every notebook in a real kernel and compares what it prints
 	$(BIN)/python -m pytest -p tests.payments.at_hand --nbval notebooks

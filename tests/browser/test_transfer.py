@@ -8,7 +8,7 @@ import re
 from array import array
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.browser.explorer import choose, map_to, row, shelf, side, tie, transfer, until
 from tests.browser.lab import PATIENCE
@@ -41,9 +41,13 @@ CUT = """() => {
   socket.onclose(new CloseEvent("close"));
 }"""
 
-# JupyterLab does so by itself; but a socket that it began without a net may hang for minutes.
 RECONNECT = """() => {
-  window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect().catch(() => {});
+  const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  kernel.reconnect().catch(() => {});
+}"""
+CONNECTED = """() => {
+  const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  return kernel.connectionStatus === "connected";
 }"""
 
 # Has bytes beside messages get lost both ways, as some hosts lose them.
@@ -62,6 +66,17 @@ def opened(lab, *more, show="session.explorer()", before=COUNT):
     lab.page.evaluate(before)
     lab.run_cell(1)
     return lab.panel(1)
+
+
+def reconnect(lab, tries=10):
+    """Have the net back. JupyterLab sees it by itself; but a socket begun without may hang."""
+    lab.context.set_offline(False)
+    lab.page.evaluate(RECONNECT)
+    try:
+        lab.page.wait_for_function(CONNECTED, timeout=5_000)
+    except Error:
+        assert tries
+        reconnect(lab, tries - 1)
 
 
 def made(folder, name, size):
@@ -111,8 +126,7 @@ def test_an_upload_of_50_mb_is_cut_off_and_goes_on_where_it_was(lab, tmp_path):
         lab.page.evaluate(CUT)
         expect(line).to_contain_text("waiting for the kernel")
     assert not (lab.folder / "data" / "big.bin").exists()
-    lab.context.set_offline(False)
-    lab.page.evaluate(RECONNECT)
+    reconnect(lab)
     until(lab, lambda: hash_of(lab.folder / "data" / "big.bin") == sha256, 3 * PATIENCE)
     expect(tie(panel, "mine", "/big.bin")).to_have_text("copied")
     # What was on its way when it was stopped was sent again, and no more.
