@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.browser.explorer import (
     choose,
@@ -150,7 +150,13 @@ def on_disk(lab, name, text):
 
 
 def all_on_disk(lab):
-    return lab.page.evaluate("() => window.allOnDisk()")
+    """Give what the folder holds; None while a file in it is just being replaced."""
+    try:
+        return lab.page.evaluate("() => window.allOnDisk()")
+    except Error as error:
+        if "NotFoundError" not in str(error):
+            raise
+        return None
 
 
 def close_folder(lab):
