@@ -38,9 +38,9 @@ check: $(VENV)/dev $(PANEL)/node_modules kernels mint chromium
 	$(BIN)/python -m pytest --ignore tests/browser
 	$(BIN)/python -m pytest $(CONTRACT)
 
-# On a machine that does much else a page may take longer than any test can wait, and a file may just be
-# on its way when a test looks. What has waited or looked in vain
-# is tried once more, and the summary says so; what is wrong fails at once.
+# On a machine that does much else a page may take longer than a test can wait, and a file may just be on
+# its way when a test looks. What has waited or looked in vain is tried once more, and the summary says
+# so; what is wrong fails at once.
 browser: $(VENV)/dev kernels mint chromium ## the panel in a real JupyterLab, on the kernels that people have
 	$(BIN)/python -m pytest tests/browser --ignore $(CONTRACT) \
 	--reruns 1 --only-rerun 'TimeoutError|Locator expected|It has not happened|NotFoundError' -r R
